@@ -1,0 +1,146 @@
+import type { TokenLoss } from '../objectives/types';
+import type { ModelConfig } from '../model/config';
+
+/**
+ * What can run a policy. The trainer speaks to this interface only; `webgpu` implements all of it.
+ * R = rollout rows, S = promptLength + maxNewTokens (positions of a row), all arrays row-major.
+ */
+
+export const SAMPLER_PRECISIONS = ['f32', 'e4m3', 'e5m2'] as const;
+export type SamplerPrecision = (typeof SAMPLER_PRECISIONS)[number];
+/** Mantissa bits kept when the sampler's weights are rounded. */
+export const MANTISSA_BITS: Record<SamplerPrecision, number> = { f32: 23, e4m3: 3, e5m2: 2 };
+
+export interface RolloutRequest {
+  /** Prompt token ids; [R][promptLength]. */
+  prompts: Uint32Array;
+  rows: number;
+  promptLength: number;
+  maxNewTokens: number;
+  /** Token id that ends a response. */
+  eos: number;
+  /** Logits are divided by it before sampling and in every log-prob; > 0. */
+  temperature: number;
+  /** Take the most likely token instead of sampling. */
+  greedy: boolean;
+  /** Key of the sampling noise: (seed, iteration, row, position). */
+  seed: number;
+  iteration: number;
+  /** Sampler weights: rounded to this precision, taken from the parameters of `lag` iterations ago. */
+  precision: SamplerPrecision;
+  lag: number;
+}
+
+export interface RolloutResult {
+  /** Token ids, prompt included; [R][S]; positions past the end hold 0. */
+  tokens: Uint32Array;
+  /** Response tokens of each row, EOS included when there is one; [R]. */
+  lengths: Uint32Array;
+  /** Log-prob of each response token under the sampler, nats; [R][maxNewTokens]; 0 past the end. */
+  logp: Float32Array;
+  /** Entropy of the sampler's distribution at each response token, nats; [R][maxNewTokens]. */
+  entropy: Float32Array;
+}
+
+/** Responses packed end to end for one minibatch: N = sum of (promptLength + length - 1) positions over rows. */
+export interface PackedBatch {
+  rows: number;
+  /** N. */
+  positions: number;
+  /** Input token, position in its row, and target token (NO_TARGET at prompt positions that predict nothing of the response); [N]. */
+  inputs: Uint32Array;
+  pos: Uint32Array;
+  targets: Uint32Array;
+  /** Row r occupies positions rowStart[r] .. rowStart[r+1]; [rows + 1]. */
+  rowStart: Uint32Array;
+}
+
+export const NO_TARGET = 0xffffffff;
+
+/**
+ * What the policy loss reads at each packed position, [N] each; values at positions without a target are never read.
+ * `segStart`/`segEnd`: packed positions of the token's subsentence; `respStart`: first packed position of the row's response (its end is the row's end).
+ */
+export interface LossInputs {
+  oldLogp: Float32Array;
+  refLogp: Float32Array;
+  advantage: Float32Array;
+  /** Aggregation weight w_t. */
+  weight: Float32Array;
+  /** Segment entropy over batch mean entropy, H_k / mean H (1 when unknown). */
+  entropyRatio: Float32Array;
+  segStart: Uint32Array;
+  segEnd: Uint32Array;
+  respStart: Uint32Array;
+}
+
+export interface UpdateOptions {
+  learningRate: number;
+  beta1: number;
+  beta2: number;
+  adamEps: number;
+  weightDecay: number;
+  maxGradNorm: number;
+  temperature: number;
+  /** Values for the token loss's slots, by name. */
+  hyper: Record<string, number>;
+}
+
+/** What one update leaves behind, at packed positions [N] (zeros where there is no target). */
+export interface UpdateRecord {
+  newLogp: Float32Array;
+  entropy: Float32Array;
+  /** dLoss/dlogp as the GPU computed it. */
+  coefficient: Float32Array;
+  /** Global norm of the gradient before clipping. */
+  gradNorm: number;
+}
+
+export interface ScoreResult {
+  /** Log-prob and entropy of the targets at packed positions; [N]. */
+  logp: Float32Array;
+  entropy: Float32Array;
+}
+
+export interface PolicyEngine {
+  readonly config: ModelConfig;
+  /** Replaces all parameters (flat, paramLayout) and clears optimiser state and lag history. */
+  loadParams(flat: Float32Array): void;
+  readParams(): Promise<Float32Array>;
+  /** Compiles the token loss; a second call with the same id is free. */
+  setTokenLoss(loss: TokenLoss): Promise<void>;
+  /** Resolves when the tokens have been read back: the one readback of the rollout. */
+  rollout(request: RolloutRequest): Promise<RolloutResult>;
+  /** Log-probs of the current parameters (forward only). */
+  score(batch: PackedBatch, temperature: number): Promise<ScoreResult>;
+  /** Enqueues one optimiser update and returns at once; its record comes from the next `collect`. */
+  update(batch: PackedBatch, inputs: LossInputs, options: UpdateOptions): void;
+  /** Records of all updates since the last call, in order. Resolves when the GPU has finished them. */
+  collect(): Promise<UpdateRecord[]>;
+  /** Call once per iteration, after its updates: remembers the parameters for `lag`. */
+  endIteration(): void;
+  /** Most rows and positions that one update (and one rollout) can take. */
+  readonly limits: { rolloutRows: number; updateRows: number; updatePositions: number; updatesPerIteration: number };
+  destroy(): void;
+}
+
+/** The frozen policy that KL is measured against. */
+export interface ReferencePolicy {
+  /** Log-probs of the targets under the reference; [N], 0 where there is no target. */
+  logp(batch: PackedBatch, temperature: number): Promise<Float32Array>;
+  /** E.g. "onnxruntime-web, WASM provider". */
+  readonly description: string;
+  destroy(): Promise<void>;
+}
+
+export interface AdapterReport {
+  vendor: string;
+  architecture: string;
+  device: string;
+  description: string;
+  /** True for SwiftShader, WARP and the like. */
+  software: boolean;
+  f16: boolean;
+  subgroups: boolean;
+  timestamps: boolean;
+}
