@@ -1,12 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { dawnEnvironment } from './scripts/lib/chromium.mjs';
 
+/** Everything that needs no browser: mathematics, tasks, trainer, and the kernels on a real WebGPU device (Dawn). */
 export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'],
     exclude: ['tests/e2e/**', 'tests/browser/**'],
-    // Threads do not inherit these variables, and Dawn then finds no adapter.
+    // Dawn's variables must stand before its process starts, which threads do not give.
     pool: 'forks',
-    env: { VK_ICD_FILENAMES: '/usr/lib/chromium/vk_swiftshader_icd.json', XDG_RUNTIME_DIR: '/tmp' },
+    env: dawnEnvironment(),
     testTimeout: 120_000,
   },
 });
