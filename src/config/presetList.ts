@@ -1,0 +1,128 @@
+import type { ModelId } from '../model/config';
+import type { RunConfig } from './runConfig';
+
+/** A named setting: what differs from the common ground of experiments.md section 5. Data only; presets.ts makes configurations of it. */
+export interface Preset {
+  id: string;
+  title: string;
+  /** One line for the page. */
+  description: string;
+  /** `stable`: near on-policy data. `stress`: the off-policy dials are turned up. `reference`: something to measure the others by. */
+  kind: 'stable' | 'stress' | 'reference';
+  patch: Partial<RunConfig>;
+  /** What a model size needs differently. */
+  byModel?: Partial<Record<ModelId, Partial<RunConfig>>>;
+}
+
+const sppo = { objective: 'sppo', groupSize: 1, dualClip: 3 } as const;
+/** One answer per prompt; on software adapters half as many prompts, so that a step stays short. */
+const sppoRows = { main: { prompts: 128 }, small: { prompts: 64 } } as const;
+
+export const PRESETS: readonly Preset[] = [
+  {
+    id: 'grpo',
+    title: 'GRPO',
+    description: 'Token ratios, clip band 0.2, advantages from groups of 8 answers.',
+    kind: 'stable',
+    patch: { objective: 'grpo' },
+  },
+  {
+    id: 'gspo',
+    title: 'GSPO, sized',
+    description: 'Sequence ratios with a clip band of 0.01, sized for answers of about 24 tokens.',
+    kind: 'stable',
+    patch: { objective: 'gspo' },
+  },
+  {
+    id: 'gspo-paper',
+    title: 'GSPO, paper',
+    description: 'Sequence ratios with the band of the GSPO paper, 0.0003 below and 0.0004 above: most tokens are cut.',
+    kind: 'stable',
+    patch: { objective: 'gspo', clipLowSequence: 3e-4, clipHighSequence: 4e-4 },
+  },
+  {
+    id: 'gspo-borrowed',
+    title: 'GSPO, borrowed',
+    description: 'Sequence ratios with the 0.2 band of token ratios: the clip never binds.',
+    kind: 'stable',
+    patch: { objective: 'gspo', clipLowSequence: 0.2, clipHighSequence: 0.2 },
+  },
+  {
+    id: 'sspo',
+    title: 'SSPO, 0.05',
+    description: 'Subsentence ratios, clip band 0.05, scaled by the entropy of each subsentence. Re-implemented from the abstract and LPO; constants are ours.',
+    kind: 'stable',
+    patch: { objective: 'sspo' },
+  },
+  {
+    id: 'sspo-wide',
+    title: 'SSPO, 0.2',
+    description: 'Subsentence ratios with the 0.2 band of token ratios, for contrast.',
+    kind: 'stable',
+    patch: { objective: 'sspo', clipLowSegment: 0.2, clipHighSegment: 0.2 },
+  },
+  {
+    id: 'lpo',
+    title: 'LPO',
+    description: 'Subsentence ratios with the fixed 0.03 band of the Ling 2.0 report: SSPO without entropy scaling.',
+    kind: 'stable',
+    patch: { objective: 'lpo', clipLowSegment: 0.03, clipHighSegment: 0.03 },
+  },
+  {
+    id: 'sppo',
+    title: 'SPPO',
+    description: 'One answer per prompt; a critic that sees only the prompt supplies the baseline. Token ratios, dual clip 3.',
+    kind: 'stable',
+    patch: { ...sppo },
+    byModel: sppoRows,
+  },
+  {
+    id: 'sppo-quarter',
+    title: 'SPPO, quarter budget',
+    description: 'SPPO on 32 answers per step: a quarter of the rollouts of the GRPO preset.',
+    kind: 'stable',
+    patch: { ...sppo, prompts: 32, totalSteps: 120 },
+  },
+  {
+    id: 'rft',
+    title: 'RFT reference',
+    description: 'SPPO with baseline 0: only right answers are reinforced. A hard reference on a task with one right answer.',
+    kind: 'reference',
+    patch: { ...sppo, baseline: 'zero' },
+    byModel: sppoRows,
+  },
+  {
+    id: 'squeeze',
+    title: 'Squeeze the batch',
+    description: '4 epochs: 16 updates reuse one rollout, so ratios travel far from 1.',
+    kind: 'stress',
+    patch: { objective: 'grpo', epochs: 4 },
+  },
+  {
+    id: 'fp8',
+    title: 'FP8 rollouts',
+    description: 'The sampler rounds its weights to 2 mantissa bits (E5M2); its own log-probs serve as the old ones.',
+    kind: 'stress',
+    patch: { objective: 'grpo', samplerPrecision: 'e5m2' },
+  },
+  {
+    id: 'fp8-wide',
+    title: 'FP8 rollouts, one band',
+    description: 'E5M2 rollouts with the same 0.2 band at all three levels: averaging the ratio decides, not the width.',
+    kind: 'stress',
+    patch: {
+      objective: 'grpo', samplerPrecision: 'e5m2',
+      clipLowSegment: 0.2, clipHighSegment: 0.2, clipLowSequence: 0.2, clipHighSequence: 0.2,
+    },
+  },
+  {
+    id: 'stale',
+    title: 'Stale sampler',
+    description: 'The sampler is 4 iterations (16 updates) behind the trainer.',
+    kind: 'stress',
+    patch: { objective: 'grpo', samplerLag: 4 },
+  },
+];
+
+/** Step size that suits a model size (experiments.md section 5). */
+export const MODEL_PATCH: Record<ModelId, Partial<RunConfig>> = { main: { learningRate: 3e-4 }, small: { learningRate: 4e-4 } };

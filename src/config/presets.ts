@@ -1,0 +1,36 @@
+import type { ModelId } from '../model/config';
+import { defaultConfig, FIELDS } from './fields';
+import { MODEL_PATCH, PRESETS } from './presetList';
+import type { Preset } from './presetList';
+import type { RunConfig } from './runConfig';
+import { isSingleAnswer } from './validate';
+
+export { PRESETS, type Preset } from './presetList';
+
+/** The preset of that id, or undefined. */
+export function findPreset(id: string): Preset | undefined {
+  return PRESETS.find((p) => p.id === id);
+}
+
+/** The whole configuration of a preset for a model size (seed 1, default task). Throws when there is no such preset. */
+export function presetConfig(presetId: string, model: ModelId): RunConfig {
+  const preset = findPreset(presetId);
+  if (!preset) throw new Error(`no preset ${presetId}`);
+  return { ...defaultConfig(), model, ...MODEL_PATCH[model], ...preset.patch, ...preset.byModel?.[model], preset: presetId };
+}
+
+/**
+ * What must change with the objective so that everything else stays comparable: the number of answers per iteration
+ * is kept, and SPPO takes them from as many prompts. Going back, the group size is `groupSize` (8 unless told).
+ */
+export function objectivePatch(config: RunConfig, objective: string, groupSize = FIELDS.groupSize.default): Partial<RunConfig> {
+  const rows = config.prompts * config.groupSize;
+  if (isSingleAnswer(objective)) {
+    return config.groupSize === 1 ? { objective } : { objective, groupSize: 1, prompts: Math.min(rows, FIELDS.prompts.max) };
+  }
+  if (config.groupSize > 1) return { objective };
+  // The nearest group size that divides the rows, so that the budget stays what it was.
+  let size = Math.min(groupSize, rows);
+  while (size > 2 && rows % size !== 0) size--;
+  return rows % size === 0 && size > 1 ? { objective, groupSize: size, prompts: rows / size } : { objective, groupSize: 2, prompts: Math.max(1, Math.floor(rows / 2)) };
+}

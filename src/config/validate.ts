@@ -1,0 +1,136 @@
+import { defaultConfig, fieldOf, FIELD_NAMES, isFieldName } from './fields';
+import type { Field, FieldName, Problem } from './fieldTypes';
+import type { RunConfig } from './runConfig';
+
+/** Most rollout rows (prompts times answers) of one iteration. */
+export const MAX_ROWS = 512;
+
+/** What an engine can take, as engines/engine.ts gives it. */
+export interface ConfigLimits {
+  rolloutRows: number;
+  updateRows: number;
+  updatesPerIteration: number;
+}
+
+export interface Validated {
+  config: RunConfig;
+  /** Empty when every value was taken as given. */
+  problems: Problem[];
+}
+
+/** Objectives that take one answer per prompt; all others compare the answers to one prompt with each other. */
+export function isSingleAnswer(objective: string): boolean {
+  return objective === 'sppo';
+}
+
+/**
+ * Makes a whole configuration of anything: missing settings come from `base`, numbers out of range are clamped,
+ * what makes no sense is refused (the value of `base` stays), unknown names are reported. Never throws.
+ */
+export function validateConfig(given: Partial<RunConfig> | Readonly<Record<string, unknown>>, base: RunConfig = defaultConfig(), limits?: ConfigLimits): Validated {
+  const problems: Problem[] = [];
+  const out: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries<unknown>(given)) {
+    if (!isFieldName(name)) {
+      problems.push({ field: name, message: `There is no setting called ${quote(name)}; it was ignored.` });
+      continue;
+    }
+    if (value === undefined) continue;
+    const result = coerce(fieldOf(name), value, base[name]);
+    out[name] = result.value;
+    if (result.message !== undefined) problems.push({ field: name, message: `${fieldOf(name).label}: ${result.message}` });
+  }
+  const config = toConfig(out);
+  problems.push(...crossRules(config, limits));
+  return { config, problems };
+}
+
+/** A record that holds a value of the right kind under every name. The table's types make the cast true. */
+function toConfig(record: Record<string, unknown>): RunConfig {
+  for (const name of FIELD_NAMES) {
+    const field = fieldOf(name);
+    const kind = field.kind === 'bool' ? 'boolean' : field.kind === 'choice' ? 'string' : 'number';
+    if (typeof record[name] !== kind) throw new Error(`invariant: setting ${name} is not a ${kind}`);
+  }
+  return record as unknown as RunConfig;
+}
+
+function quote(value: unknown): string {
+  const text = String(value);
+  return `“${text.length > 40 ? `${text.slice(0, 40)}…` : text}”`;
+}
+
+/** Text, numbers and booleans are all taken, so that the URL and `--set` need no parsing of their own. */
+function coerce(field: Field, raw: unknown, fallback: RunConfig[FieldName]): { value: RunConfig[FieldName]; message?: string } {
+  if (field.kind === 'bool') {
+    if (raw === true || raw === 'true' || raw === '1' || raw === 1) return { value: true };
+    if (raw === false || raw === 'false' || raw === '0' || raw === 0) return { value: false };
+    return { value: fallback, message: `${quote(raw)} is neither true nor false; it stays ${String(fallback)}.` };
+  }
+  if (field.kind === 'choice') {
+    if (typeof raw === 'string' && field.choices.some((c) => c.value === raw)) return { value: raw };
+    return { value: fallback, message: `${quote(raw)} is not one of ${field.choices.map((c) => c.value).join(', ')}; it stays ${String(fallback)}.` };
+  }
+  const number = typeof raw === 'number' ? raw : typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : NaN;
+  if (!Number.isFinite(number)) return { value: fallback, message: `${quote(raw)} is not a number; it stays ${String(fallback)}.` };
+  const whole = field.kind === 'int' ? Math.round(number) : number;
+  const value = Math.min(field.max, Math.max(field.min, whole));
+  if (value !== whole) return { value, message: `${quote(raw)} lies outside ${field.min} to ${field.max}; ${value} is used.` };
+  if (whole !== number) return { value, message: `${quote(raw)} is not a whole number; ${value} is used.` };
+  return { value };
+}
+
+/** Rules between settings; repairs `config` in place and says so. */
+function crossRules(config: RunConfig, limits: ConfigLimits | undefined): Problem[] {
+  const problems: Problem[] = [];
+  const repair = <K extends FieldName>(field: K, value: RunConfig[K], why: string): void => {
+    config[field] = value;
+    problems.push({ field, message: `${fieldOf(field).label}: ${why} ${String(value)} is used.` });
+  };
+  if (config.dualClip !== 0 && config.dualClip <= 1) repair('dualClip', 0, 'a dual clip must be above 1, or 0 for none;');
+  if (isSingleAnswer(config.objective) && config.groupSize !== 1) {
+    const rows = config.prompts * config.groupSize;
+    repair('groupSize', 1, 'SPPO takes one answer per prompt;');
+    if (rows <= fieldMax('prompts')) config.prompts = rows;
+  }
+  if (!isSingleAnswer(config.objective) && config.groupSize < 2) {
+    repair('groupSize', 8, 'this objective compares several answers to one prompt;');
+    if (config.prompts >= 16) config.prompts = Math.floor(config.prompts / 8);
+  }
+  const maxRows = Math.min(MAX_ROWS, limits?.rolloutRows ?? MAX_ROWS);
+  if (config.groupSize > maxRows) repair('groupSize', maxRows, `one rollout holds at most ${maxRows} answers;`);
+  if (config.prompts * config.groupSize > maxRows) {
+    repair('prompts', Math.floor(maxRows / config.groupSize), `one rollout holds at most ${maxRows} answers;`);
+  }
+  const rows = config.prompts * config.groupSize;
+  if (rows % config.minibatches !== 0) {
+    repair('minibatches', largestDivisor(rows, config.minibatches), `must divide the ${rows} answers of a rollout;`);
+  }
+  if (limits) {
+    if (rows / config.minibatches > limits.updateRows) {
+      const fewest = Math.ceil(rows / limits.updateRows);
+      repair('minibatches', smallestDivisor(rows, fewest), `one update holds at most ${limits.updateRows} answers here;`);
+    }
+    if (config.minibatches * config.epochs > limits.updatesPerIteration) {
+      repair('epochs', Math.max(1, Math.floor(limits.updatesPerIteration / config.minibatches)), `at most ${limits.updatesPerIteration} updates can reuse one rollout;`);
+    }
+  }
+  return problems;
+}
+
+function fieldMax(name: 'prompts'): number {
+  const field = fieldOf(name);
+  return field.kind === 'int' ? field.max : Infinity;
+}
+
+function largestDivisor(of: number, atMost: number): number {
+  let d = Math.min(of, atMost);
+  while (of % d !== 0) d--;
+  return d;
+}
+
+function smallestDivisor(of: number, atLeast: number): number {
+  let d = Math.max(1, atLeast);
+  while (of % d !== 0) d++;
+  return d;
+}
