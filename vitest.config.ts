@@ -9,6 +9,7 @@ export default defineConfig({
     // Dawn's variables must stand before its process starts, which threads do not give.
     pool: 'forks',
     env: dawnEnvironment(),
+    setupFiles: ['tests/helpers/recordGpu.ts'],
     testTimeout: 120_000,
   },
 });
