@@ -1,0 +1,9 @@
+import { defineKernel } from '../kernelSpec';
+import gather from './decodeGather.wgsl?raw';
+import attention from './decodeAttention.wgsl?raw';
+import sample from './decodeSample.wgsl?raw';
+
+export const decodeGather = defineKernel('decodeGather', gather);
+/** HD4 is the head size in vec4. */
+export const decodeAttention = defineKernel('decodeAttention', attention, ['HD4']);
+export const decodeSample = defineKernel('decodeSample', sample, ['VOCAB']);
