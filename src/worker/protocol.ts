@@ -1,9 +1,12 @@
+import type { Problem } from '../config/fieldTypes';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
 import type { BatchMetrics } from '../objectives/types';
 
 /** What the page may ask of the worker. Guards (`isCommand`, `isEvent`) stand in guards.ts. */
 export type WorkerCommand =
+  /** Looks for a GPU and answers with `capability` (or an error), so that the page can choose the model size for `init`. */
+  | { type: 'probe' }
   | { type: 'init'; config: RunConfig; modelsUrl: string }
   | { type: 'configure'; patch: Partial<RunConfig> }
   | { type: 'play' }
@@ -97,6 +100,7 @@ export interface ShowcaseAnswer {
   expected: string;
 }
 
+/** What the worker tells the page. One message holds a list of these, in order, so that a fast run does not flood the page. */
 export type WorkerEvent =
   | { type: 'phase'; phase: Phase; message: string; /** 0..1 or null when unknown */ progress: number | null }
   | { type: 'capability'; adapter: AdapterReport }
@@ -105,6 +109,8 @@ export type WorkerEvent =
   | { type: 'eval'; report: EvalReport; answers: ShowcaseAnswer[] }
   /** The config now in force; `changes` names what a live change altered, from which step on. */
   | { type: 'config'; config: RunConfig; step: number; changes: { field: string; from: string; to: string }[] }
+  /** Settings of an `init`, `reset` or `configure` that were clamped or refused, for a notice. */
+  | { type: 'notice'; problems: Problem[] }
   | { type: 'snapshot'; requestId: number; report: StepReport | null; batch: BatchRecord | null }
   | { type: 'error'; kind: ErrorKind; message: string; hint: string; fatal: boolean };
 

@@ -1,0 +1,155 @@
+import { FIELD_NAMES, fieldOf, isFieldName } from '../config/fields';
+import type { Problem } from '../config/fieldTypes';
+import type { RunConfig } from '../config/runConfig';
+import type { AdapterReport } from '../engines/engine';
+import type { BatchMetrics, Fractions, LevelMetrics, LowHigh } from '../objectives/types';
+import type { BatchRecord, CompletionRecord, EvalReport, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
+import { arrayOf, dictionaryOf, isBoolean, isCount, isFloats, isNumber, isRecord, isString, isUints, nullable, oneOf, record, tagged } from './shape';
+import type { Guard } from './shape';
+
+/** True when every setting present has the kind its field asks for; bounds are validateConfig's business. */
+function hasRightKinds(value: Record<string, unknown>): boolean {
+  return Object.entries(value).every(([name, v]) => {
+    if (!isFieldName(name)) return false;
+    const field = fieldOf(name);
+    if (field.kind === 'bool') return typeof v === 'boolean';
+    if (field.kind === 'choice') return field.choices.some((c) => c.value === v);
+    return typeof v === 'number' && Number.isFinite(v);
+  });
+}
+
+const isPatch: Guard<Partial<RunConfig>> = (value): value is Partial<RunConfig> =>
+  isRecord(value) && hasRightKinds(value);
+
+const isConfig: Guard<RunConfig> = (value): value is RunConfig => isPatch(value) && FIELD_NAMES.every((name) => Object.hasOwn(value, name));
+
+const isLowHigh = record<LowHigh>({ low: isNumber, high: isNumber, both: isNumber });
+const isFractions = record<Fractions>({ units: isLowHigh, tokens: isLowHigh, liveUnits: isLowHigh, liveTokens: isLowHigh });
+
+const isLevelMetrics = record<LevelMetrics>({
+  level: oneOf('token', 'segment', 'sequence'),
+  units: isCount,
+  liveUnits: isCount,
+  logRatio: record<LevelMetrics['logRatio']>({
+    mean: isNumber, sd: isNumber, min: isNumber, max: isNumber, p01: isNumber, p10: isNumber, p50: isNumber, p90: isNumber, p99: isNumber,
+  }),
+  histogram: arrayOf(isNumber),
+  outside: isFractions,
+  binding: isFractions,
+  gradientClipped: isNumber,
+  entropyClipped: nullable(isNumber),
+  entropyKept: nullable(isNumber),
+  ess: isNumber,
+});
+
+const isMetrics = record<BatchMetrics>({
+  loss: isNumber,
+  tokens: isCount,
+  liveTokens: isCount,
+  sequences: isCount,
+  levels: record<BatchMetrics['levels']>({ token: isLevelMetrics, segment: isLevelMetrics, sequence: isLevelMetrics }),
+  clippedTokens: isNumber,
+  clippedLiveTokens: isNumber,
+  gradientClipped: isNumber,
+  entropyClipped: nullable(isNumber),
+  entropyKept: nullable(isNumber),
+  deadGradient: isNumber,
+  absCoefficientSum: isNumber,
+  k1: isNumber,
+  k3: isNumber,
+  refK3: nullable(isNumber),
+  entropy: nullable(isNumber),
+  maxAbsLogRatio: isNumber,
+  clamped: isCount,
+  aliases: dictionaryOf(isNumber),
+});
+
+const isUpdate = record<UpdateReport>({
+  update: isCount, step: isCount, epoch: isCount, minibatch: isCount, metrics: isMetrics, gradNorm: isNumber, learningRate: isNumber,
+});
+
+const isStep = record<StepReport>({
+  step: isCount,
+  objective: isString,
+  reward: isNumber,
+  formatRate: isNumber,
+  meanLength: isNumber,
+  truncatedFraction: isNumber,
+  deadGroups: nullable(isNumber),
+  critic: nullable(record<NonNullable<StepReport['critic']>>({ loss: isNumber, meanValue: isNumber, correlation: nullable(isNumber) })),
+  updates: arrayOf(isUpdate),
+  selfCheck: record<StepReport['selfCheck']>({ maxAbsLogRatio: isNumber, ok: nullable(isBoolean) }),
+  ms: record<StepReport['ms']>({ rollout: isNumber, verify: isNumber, reference: isNumber, update: isNumber, total: isNumber }),
+  tokensPerSecond: isNumber,
+});
+
+const isCompletion = record<CompletionRecord>({
+  group: isCount,
+  tokens: arrayOf(isString),
+  oldLogp: isFloats,
+  newLogp: isFloats,
+  entropy: isFloats,
+  refLogp: nullable(isFloats),
+  segments: isUints,
+  reward: isNumber,
+  advantage: isNumber,
+  value: nullable(isNumber),
+  minibatch: isCount,
+});
+
+const isBatch = record<BatchRecord>({
+  step: isCount, objective: isString, config: isConfig, prompts: arrayOf(isString), completions: arrayOf(isCompletion), meanEntropy: isNumber,
+});
+
+const isAnswer = record<ShowcaseAnswer>({ step: isCount, prompt: isString, response: isString, correct: isBoolean, expected: isString });
+const isEval = record<EvalReport>({ step: isCount, prompts: isCount, greedy: isNumber });
+const isProblem = record<Problem>({ field: isString, message: isString });
+
+const isAdapter = record<AdapterReport>({
+  vendor: isString, architecture: isString, device: isString, description: isString,
+  software: isBoolean, f16: isBoolean, subgroups: isBoolean, timestamps: isBoolean,
+});
+
+/** The fields of one member of a union, `type` aside. */
+type Of<T extends { type: string }, K extends T['type']> = Omit<Extract<T, { type: K }>, 'type'>;
+
+/** True when `value` is a command in every field. */
+export const isCommand: Guard<WorkerCommand> = tagged<WorkerCommand>({
+  probe: record<Of<WorkerCommand, 'probe'>>({}),
+  init: record<Of<WorkerCommand, 'init'>>({ config: isConfig, modelsUrl: isString }),
+  configure: record<Of<WorkerCommand, 'configure'>>({ patch: isPatch }),
+  play: record<Of<WorkerCommand, 'play'>>({}),
+  pause: record<Of<WorkerCommand, 'pause'>>({}),
+  step: record<Of<WorkerCommand, 'step'>>({ count: isCount }),
+  reset: record<Of<WorkerCommand, 'reset'>>({ config: isConfig }),
+  snapshot: record<Of<WorkerCommand, 'snapshot'>>({ requestId: isCount }),
+  loseDevice: record<Of<WorkerCommand, 'loseDevice'>>({}),
+});
+
+/** True when `value` is an event in every field. */
+export const isEvent: Guard<WorkerEvent> = tagged<WorkerEvent>({
+  phase: record<Of<WorkerEvent, 'phase'>>({
+    phase: oneOf('starting', 'loadingModel', 'compiling', 'loadingReference', 'ready', 'running', 'paused', 'finished', 'failed'),
+    message: isString,
+    progress: nullable(isNumber),
+  }),
+  capability: record<Of<WorkerEvent, 'capability'>>({ adapter: isAdapter }),
+  base: record<Of<WorkerEvent, 'base'>>({
+    manifest: record<Of<WorkerEvent, 'base'>['manifest']>({ passRate: isNumber, greedy: isNumber, parameters: isCount, bytes: isCount }),
+    answers: arrayOf(isAnswer),
+  }),
+  step: record<Of<WorkerEvent, 'step'>>({ report: isStep, batch: isBatch }),
+  eval: record<Of<WorkerEvent, 'eval'>>({ report: isEval, answers: arrayOf(isAnswer) }),
+  config: record<Of<WorkerEvent, 'config'>>({
+    config: isConfig, step: isCount, changes: arrayOf(record<{ field: string; from: string; to: string }>({ field: isString, from: isString, to: isString })),
+  }),
+  notice: record<Of<WorkerEvent, 'notice'>>({ problems: arrayOf(isProblem) }),
+  snapshot: record<Of<WorkerEvent, 'snapshot'>>({ requestId: isCount, report: nullable(isStep), batch: nullable(isBatch) }),
+  error: record<Of<WorkerEvent, 'error'>>({
+    kind: oneOf('noWebGpu', 'deviceLost', 'badModel', 'badConfig', 'notFinite', 'reference', 'internal'),
+    message: isString, hint: isString, fatal: isBoolean,
+  }),
+});
+
+/** One message of the worker: a list of events. */
+export const isEventList: Guard<WorkerEvent[]> = arrayOf(isEvent);
