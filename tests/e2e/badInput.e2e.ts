@@ -61,7 +61,9 @@ describe('bad input', () => {
   });
 
   test('a missing model file says so', async () => {
-    const page = await open('preset=grpo&model=small&seed=1', (p) => p.route(/\.onnx$/, (route) => route.fulfill({ status: 404, body: 'gone' })));
+    const page = await open('preset=grpo&model=small&seed=1', async (p) => {
+      await p.route(/\.onnx$/, (route) => route.fulfill({ status: 404, body: 'gone' }));
+    });
     await page.waitForFunction(() => 'ratioscope' in window);
     await expect.poll(async () => (await ratioscope.snapshot(page)).error?.kind, { timeout: 60_000 }).toBe('badModel');
     await page.close();
