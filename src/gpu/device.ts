@@ -94,17 +94,21 @@ export class GpuContext {
   /** Compiles a shader with an explicit layout. Throws with the compiler's messages and their lines. */
   async pipeline(shader: ComputeShader): Promise<Pipeline> {
     const { device } = this;
+    // A shader that does not compile is thrown below; without the scope it would reach onFailure as well.
+    device.pushErrorScope('validation');
     const module = device.createShaderModule({ label: shader.label, code: shader.code });
     const layout = device.createBindGroupLayout({
       label: shader.label,
       entries: shader.bindings.map((b) => ({ binding: b.index, visibility: 4 /* COMPUTE */, buffer: bufferLayout(b) })),
     });
     try {
-      const pipeline = await device.createComputePipelineAsync({
+      const compiling = device.createComputePipelineAsync({
         label: shader.label,
         layout: device.createPipelineLayout({ label: shader.label, bindGroupLayouts: [layout] }),
         compute: { module, entryPoint: 'main' },
       });
+      void device.popErrorScope();
+      const pipeline = await compiling;
       return { shader, pipeline, layout };
     } catch (error) {
       const info = await module.getCompilationInfo();

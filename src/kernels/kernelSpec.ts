@@ -1,4 +1,5 @@
 import { parseBindings, parseWorkgroupSize, type ComputeShader } from '../gpu/shader';
+import { unroll } from './unroll';
 import prelude from './prelude.wgsl?raw';
 
 /**
@@ -27,7 +28,7 @@ export function shaderOf(spec: KernelSpec, constants: Record<string, number> = {
   });
   return {
     label: spec.name,
-    code: `${lines.join('\n')}\n${prelude}\n${spec.wgsl}`,
+    code: `${lines.join('\n')}\n${prelude}\n${unroll(spec.wgsl, constants)}`,
     bindings: parseBindings(spec.name, spec.wgsl),
     workgroupSize: parseWorkgroupSize(spec.name, spec.wgsl),
   };

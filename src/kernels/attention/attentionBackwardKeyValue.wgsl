@@ -22,7 +22,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var v: array<vec4f, HD4>;
   var dk: array<vec4f, HD4>;
   var dv: array<vec4f, HD4>;
-  for (var i = 0u; i < HD4; i++) {
+  for (var i = 0u; i < HD4; i++) { // unroll
     k[i] = qkv[base + i] * scale;
     v[i] = qkv[base + c4 + i];
     dk[i] = vec4f(0.0);
@@ -33,18 +33,18 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let o = j * c4 + head * HD4;
     var s = 0.0;
     var dp = 0.0;
-    for (var i = 0u; i < HD4; i++) {
+    for (var i = 0u; i < HD4; i++) { // unroll
       s += dot(k[i], qkv[q + i]);
       dp += dot(v[i], dAttended[o + i]);
     }
     let p = exp(clamp(s - lse[j * shape.y + head], -80.0, 0.5));
     let ds = p * (dp - delta[j * shape.y + head]) * scale;
-    for (var i = 0u; i < HD4; i++) {
+    for (var i = 0u; i < HD4; i++) { // unroll
       dk[i] += ds * qkv[q + i];
       dv[i] += p * dAttended[o + i];
     }
   }
-  for (var i = 0u; i < HD4; i++) {
+  for (var i = 0u; i < HD4; i++) { // unroll
     dqkv[base + i] = dk[i];
     dqkv[base + c4 + i] = dv[i];
   }

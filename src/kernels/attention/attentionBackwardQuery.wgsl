@@ -24,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var dOut: array<vec4f, HD4>;
   var dq: array<vec4f, HD4>;
   var d = 0.0;
-  for (var i = 0u; i < HD4; i++) {
+  for (var i = 0u; i < HD4; i++) { // unroll
     q[i] = qkv[base + i] * scale;
     dOut[i] = dAttended[o + i];
     dq[i] = vec4f(0.0);
@@ -36,12 +36,16 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let k = j * 3u * c4 + c4 + head * HD4;
     var s = 0.0;
     var dp = 0.0;
-    for (var i = 0u; i < HD4; i++) {
+    for (var i = 0u; i < HD4; i++) { // unroll
       s += dot(q[i], qkv[k + i]);
       dp += dot(dOut[i], qkv[k + c4 + i]);
     }
     let ds = exp(clamp(s - l, -80.0, 0.5)) * (dp - d) * scale;
-    for (var i = 0u; i < HD4; i++) { dq[i] += ds * qkv[k + i]; }
+    for (var i = 0u; i < HD4; i++) { // unroll
+      dq[i] += ds * qkv[k + i];
+    }
   }
-  for (var i = 0u; i < HD4; i++) { dqkv[base + i] = dq[i]; }
+  for (var i = 0u; i < HD4; i++) { // unroll
+    dqkv[base + i] = dq[i];
+  }
 }

@@ -18,7 +18,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let base = n * 3u * c4 + head * HD4;
   var q: array<vec4f, HD4>;
   var acc: array<vec4f, HD4>;
-  for (var i = 0u; i < HD4; i++) {
+  for (var i = 0u; i < HD4; i++) { // unroll
     q[i] = qkv[base + i] * scale;
     acc[i] = vec4f(0.0);
   }
@@ -27,14 +27,20 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var j = n - pos[n]; j <= n; j++) {
     let k = j * 3u * c4 + c4 + head * HD4;
     var s = 0.0;
-    for (var i = 0u; i < HD4; i++) { s += dot(q[i], qkv[k + i]); }
+    for (var i = 0u; i < HD4; i++) { // unroll
+      s += dot(q[i], qkv[k + i]);
+    }
     let next = max(top, s);
     let shrink = exp(max(top - next, -80.0));
     let p = exp(max(s - next, -80.0));
     total = total * shrink + p;
-    for (var i = 0u; i < HD4; i++) { acc[i] = acc[i] * shrink + p * qkv[k + c4 + i]; }
+    for (var i = 0u; i < HD4; i++) { // unroll
+      acc[i] = acc[i] * shrink + p * qkv[k + c4 + i];
+    }
     top = next;
   }
-  for (var i = 0u; i < HD4; i++) { attended[n * c4 + head * HD4 + i] = acc[i] / total; }
+  for (var i = 0u; i < HD4; i++) { // unroll
+    attended[n * c4 + head * HD4 + i] = acc[i] / total;
+  }
   lse[id.x] = top + log(total);
 }

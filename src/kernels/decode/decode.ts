@@ -4,6 +4,6 @@ import attention from './decodeAttention.wgsl?raw';
 import sample from './decodeSample.wgsl?raw';
 
 export const decodeGather = defineKernel('decodeGather', gather);
-/** HD4 is the head size in vec4. */
-export const decodeAttention = defineKernel('decodeAttention', attention, ['HD4']);
+/** HD4 is the head size in vec4, HALF half of it. */
+export const decodeAttention = defineKernel('decodeAttention', attention, ['HD4', 'HALF']);
 export const decodeSample = defineKernel('decodeSample', sample, ['VOCAB']);

@@ -1,5 +1,5 @@
 // Before each decoding step: lists the rollout rows that still run, so that later kernels work on live rows only.
-// alive [R] (1 or 0); tokens [R, S]; live.rows gets the count; active [R] the row numbers; tok, pos [R] this step's input.
+// alive [R] (1 or 0); tokens [R, S]; live.rows gets the count; liveRows [R] the row numbers; tok, pos [R] this step's input.
 // step = (position, -, -, -), limits = (R, S, -, -). One thread: R is a few hundred.
 struct Live { rows: u32, a: u32, b: u32, c: u32 }
 @group(0) @binding(0) var<uniform> step: vec4u; // dynamic
@@ -7,7 +7,7 @@ struct Live { rows: u32, a: u32, b: u32, c: u32 }
 @group(0) @binding(2) var<storage, read> alive: array<u32>;
 @group(0) @binding(3) var<storage, read> tokens: array<u32>;
 @group(0) @binding(4) var<storage, read_write> live: Live;
-@group(0) @binding(5) var<storage, read_write> active: array<u32>;
+@group(0) @binding(5) var<storage, read_write> liveRows: array<u32>;
 @group(0) @binding(6) var<storage, read_write> tok: array<u32>;
 @group(0) @binding(7) var<storage, read_write> pos: array<u32>;
 
@@ -16,7 +16,7 @@ fn main() {
   var count = 0u;
   for (var r = 0u; r < limits.x; r++) {
     if (alive[r] != 0u) {
-      active[count] = r;
+      liveRows[count] = r;
       tok[count] = tokens[r * limits.y + step.x];
       pos[count] = step.x;
       count++;

@@ -7,7 +7,7 @@ struct Sampling { seed: u32, iteration: u32, greedy: u32, inverseT: f32 }
 @group(0) @binding(1) var<uniform> step: vec4u; // dynamic
 @group(0) @binding(2) var<uniform> limits: vec4u;
 @group(0) @binding(3) var<uniform> key: Sampling;
-@group(0) @binding(4) var<storage, read> active: array<u32>;
+@group(0) @binding(4) var<storage, read> liveRows: array<u32>;
 @group(0) @binding(5) var<storage, read> logits: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> tokens: array<u32>;
 @group(0) @binding(7) var<storage, read_write> alive: array<u32>;
@@ -17,7 +17,7 @@ struct Sampling { seed: u32, iteration: u32, greedy: u32, inverseT: f32 }
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let i = id.x;
   if (i >= dims.rows) { return; }
-  let row = active[i];
+  let row = liveRows[i];
   let next = step.x + 1u;
   var top = -1e30;
   var best = 0u;

@@ -1,6 +1,7 @@
 // dE[v] = sum of dx[n] over n with tok[n] = v, and dP[p] likewise for pos[n] = p; split s covers its share of the rows.
-// dx [N, C]; grads [splits, flat]: token embedding first, position embedding at vec4 offset shape.z; no atomics, so the sum is repeatable.
-// shape = (C, V, offset of P in vec4, T); split = (splits, flat size in vec4, -, -). One thread per (split, table row, 4 channels).
+// One thread owns 4 channels of one split, so it may add without atomics and the sum is repeatable.
+// dx [N, C]; grads [splits, flat]: token embedding first, position embedding at vec4 offset shape.z.
+// shape = (C, V, offset of P in vec4, T); split = (splits, flat size in vec4, -, -).
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<uniform> shape: vec4u;
 @group(0) @binding(2) var<uniform> split: vec4u;
@@ -9,27 +10,23 @@
 @group(0) @binding(5) var<storage, read> dx: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> grads: array<vec4f>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(4)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let c4 = shape.x / 4u;
-  let tableRows = shape.y + shape.w;
   let c = id.x % c4;
-  let row = (id.x / c4) % tableRows;
-  let s = id.x / (c4 * tableRows);
+  let s = id.x / c4;
   if (s >= split.x) { return; }
+  let tokens = s * split.y + c;
+  let positions = tokens + shape.z;
+  for (var v = 0u; v < shape.y; v++) { grads[tokens + v * c4] = vec4f(0.0); }
+  for (var p = 0u; p < shape.w; p++) { grads[positions + p * c4] = vec4f(0.0); }
   let chunk = (dims.rows + split.x - 1u) / split.x;
   let last = min(dims.rows, (s + 1u) * chunk);
-  var sum = vec4f(0.0);
-  if (row < shape.y) {
-    for (var n = s * chunk; n < last; n++) {
-      if (tok[n] == row) { sum += dx[n * c4 + c]; }
-    }
-    grads[s * split.y + row * c4 + c] = sum;
-  } else {
-    let p = row - shape.y;
-    for (var n = s * chunk; n < last; n++) {
-      if (pos[n] == p) { sum += dx[n * c4 + c]; }
-    }
-    grads[s * split.y + shape.z + p * c4 + c] = sum;
+  for (var n = s * chunk; n < last; n++) {
+    let d = dx[n * c4 + c];
+    let t = tokens + tok[n] * c4;
+    let p = positions + pos[n] * c4;
+    grads[t] = grads[t] + d;
+    grads[p] = grads[p] + d;
   }
 }

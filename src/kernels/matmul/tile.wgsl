@@ -33,7 +33,7 @@ fn multiply(tile: Tile, left: ptr<function, array<vec4f, 8>>, right: ptr<functio
   for (var k = 0u; k < k4; k++) {
     let x0 = x[r0 + k]; let x1 = x[r1 + k]; let x2 = x[r2 + k]; let x3 = x[r3 + k];
     let x4 = x[r4 + k]; let x5 = x[r5 + k]; let x6 = x[r6 + k]; let x7 = x[r7 + k];
-    for (var j = 0u; j < 4u; j++) {
+    for (var j = 0u; j < 4u; j++) { // unroll
       let wi = (k * 4u + j) * o4 + tile.column4;
       let u = w[wi];
       let v = w[wi + 1u];

@@ -1,0 +1,4 @@
+import { defineKernel } from '../kernelSpec';
+import wgsl from './gatherLogp.wgsl?raw';
+
+export const gatherLogp = defineKernel('gatherLogp', wgsl);
