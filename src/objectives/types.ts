@@ -25,6 +25,8 @@ export interface HyperparameterSpec {
   step: number;
   /** Which named values stand in the literature, for ticks: { "paper": 3e-4 }. */
   named?: Record<string, number>;
+  /** When present, the value must be 0 (off) or greater than this. */
+  zeroOrAbove?: number;
 }
 
 /** Hyperparameters by name, all finite. */
@@ -50,6 +52,9 @@ export interface ObjectiveBatch {
   maxTokens?: number;
   /** Mean entropy over the whole rollout batch, nats, when this is one minibatch of it; else computed from `entropy`. */
   meanEntropy?: number;
+  /** Tokens, and rows with tokens, of the whole loss batch when this is one micro-batch of it; else counted here. */
+  totalTokens?: number;
+  totalSequences?: number;
 }
 
 /** Exact result of one objective on one batch, in f64. */
@@ -83,6 +88,8 @@ export interface Fractions {
 /** Statistics of one level on one minibatch, whichever objective trains. */
 export interface LevelMetrics {
   level: Level;
+  /** The band that was counted; for the objective's own level before any scaling by entropy. */
+  widths: { low: number; high: number };
   /** Count of units (tokens, segments or sequences), and of those with advantage != 0. */
   units: number;
   liveUnits: number;

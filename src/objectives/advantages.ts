@@ -1,0 +1,128 @@
+import { UserError } from '../core/errors';
+import { sigmoidOf } from './evaluate';
+
+/** From rewards to one advantage per response. All arrays are [B]; rewards that are NaN are left out and get advantage 0. */
+
+/**
+ * How a group's spread divides. `population` is the trainer's; `trl` and `verl` are those libraries' (Bessel-corrected);
+ * `none` is Dr.GRPO (arXiv 2503.20783), which does not divide.
+ */
+export const ADVANTAGE_STDS = ['population', 'trl', 'verl', 'none'] as const;
+export type AdvantageStd = (typeof ADVANTAGE_STDS)[number];
+
+const STD_RULES: Record<AdvantageStd, { bessel: boolean; epsilon: number; divide: boolean }> = {
+  population: { bessel: false, epsilon: 1e-4, divide: true },
+  trl: { bessel: true, epsilon: 1e-4, divide: true },
+  verl: { bessel: true, epsilon: 1e-6, divide: true },
+  none: { bessel: false, epsilon: 0, divide: false },
+};
+
+/** Rewards closer together than this are alike: rounding must not be blown up into an advantage (pitfall 39). */
+const ALIKE = 1e-6;
+
+/** Indices of the rows of each group, in order of first appearance; rows with a NaN reward are left out. */
+function rowsByGroup(rewards: ArrayLike<number>, groups: ArrayLike<number>): number[][] {
+  const byGroup = new Map<number, number[]>();
+  for (let i = 0; i < rewards.length; i++) {
+    const rows = byGroup.get(groups[i]) ?? [];
+    byGroup.set(groups[i], rows);
+    if (!Number.isNaN(rewards[i])) rows.push(i);
+  }
+  return [...byGroup.values()];
+}
+
+/** True when no member differs from another, so that the group can teach nothing. */
+function isDead(rewards: ArrayLike<number>, rows: number[]): boolean {
+  let lowest = Infinity;
+  let highest = -Infinity;
+  for (const i of rows) {
+    lowest = Math.min(lowest, rewards[i]);
+    highest = Math.max(highest, rewards[i]);
+  }
+  return !(highest - lowest >= ALIKE);
+}
+
+/**
+ * GRPO's advantage (arXiv 2402.03300): (R - group mean) / (group sd + epsilon), by two passes; exactly 0 in a group without spread.
+ * @param groups group (prompt) id of each response; [B]
+ * @param epsilon overrides the rule's own
+ */
+export function groupAdvantages(rewards: ArrayLike<number>, groups: ArrayLike<number>, std: AdvantageStd = 'population', epsilon?: number): Float64Array {
+  if (rewards.length !== groups.length) throw new UserError(`There are ${rewards.length} rewards but ${groups.length} group ids.`, 'Give one of each per response.');
+  const rule = STD_RULES[std];
+  const out = new Float64Array(rewards.length);
+  for (const rows of rowsByGroup(rewards, groups)) {
+    if (isDead(rewards, rows)) continue;
+    const average = rows.reduce((s, i) => s + rewards[i], 0) / rows.length;
+    const squares = rows.reduce((s, i) => s + (rewards[i] - average) ** 2, 0);
+    const sd = Math.sqrt(squares / (rule.bessel ? rows.length - 1 : rows.length));
+    const divisor = rule.divide ? sd + (epsilon ?? rule.epsilon) : 1;
+    for (const i of rows) out[i] = (rewards[i] - average) / divisor;
+  }
+  return out;
+}
+
+/** Share of groups whose rewards are all alike (their advantages are 0); NaN without groups. */
+export function deadGroupShare(rewards: ArrayLike<number>, groups: ArrayLike<number>): number {
+  const all = rowsByGroup(rewards, groups);
+  return all.filter((rows) => isDead(rewards, rows)).length / all.length;
+}
+
+/** What SPPO subtracts from the reward: the critic's V(prompt), the mean reward of the batch, or nothing (successes only). */
+export type Baseline = 'value' | 'batchMean' | 'zero';
+
+export interface SequenceAdvantageOptions {
+  baseline: Baseline;
+  /** Logits of V(prompt); [B]; needed by `value`. */
+  valueLogits?: ArrayLike<number>;
+  /** Divide by max(population sd of the advantages over the batch, .1). Ours; SPPO has none. */
+  normalize?: boolean;
+}
+
+/** Least divisor of a normalised advantage, so that a settled critic's noise is not blown up. */
+const LEAST_SD = 0.1;
+
+/** SPPO's advantage (arXiv 2604.08865, `sequence_level_adv`): R - sigmoid(logit), no group, no whitening. */
+export function sequenceAdvantages(rewards: ArrayLike<number>, options: SequenceAdvantageOptions): Float64Array {
+  const { baseline, valueLogits, normalize = false } = options;
+  if (baseline === 'value' && valueLogits?.length !== rewards.length) {
+    throw new UserError('The baseline V(prompt) needs one value logit per response.', 'Give `values`, or choose another baseline.');
+  }
+  const counted = Array.from({ length: rewards.length }, (_, i) => i).filter((i) => !Number.isNaN(rewards[i]));
+  const n = Math.max(1, counted.length);
+  const batchMean = counted.reduce((s, i) => s + rewards[i], 0) / n;
+  const out = new Float64Array(rewards.length);
+  for (const i of counted) {
+    const base = baseline === 'value' ? sigmoidOf((valueLogits as ArrayLike<number>)[i]) : baseline === 'batchMean' ? batchMean : 0;
+    out[i] = rewards[i] - base;
+  }
+  if (!normalize) return out;
+  const average = counted.reduce((s, i) => s + out[i], 0) / n;
+  const sd = Math.sqrt(counted.reduce((s, i) => s + (out[i] - average) ** 2, 0) / n);
+  const divisor = Math.max(sd, LEAST_SD);
+  return out.map((a) => a / divisor);
+}
+
+/**
+ * SPPO's critic loss: mean binary cross-entropy of sigmoid(logit) against the reward, nats, and its derivative by each logit,
+ * (sigmoid(logit) - R) / B.
+ */
+export function criticLoss(rewards: ArrayLike<number>, valueLogits: ArrayLike<number>): { loss: number; gradient: Float64Array; value: Float64Array } {
+  const B = rewards.length;
+  const gradient = new Float64Array(B);
+  const value = new Float64Array(B);
+  let loss = 0;
+  for (let i = 0; i < B; i++) {
+    const z = valueLogits[i];
+    value[i] = sigmoidOf(z);
+    gradient[i] = (value[i] - rewards[i]) / Math.max(1, B);
+    // log(1 + e^z) - R z without overflow.
+    loss += Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z))) - rewards[i] * z;
+  }
+  return { loss: loss / Math.max(1, B), gradient, value };
+}
+
+/** One advantage per response, repeated over its tokens: the [B][T] that ObjectiveBatch wants. */
+export function broadcastAdvantages(advantages: ArrayLike<number>, mask: ArrayLike<number>[]): Float64Array[] {
+  return mask.map((row, i) => new Float64Array(row.length).fill(advantages[i]));
+}

@@ -1,0 +1,114 @@
+import { UserError } from '../core/errors';
+import { compactBatch, scatter, type CompactBatch } from './compact';
+import { differentiate } from './differentiate';
+import { evaluateGraph, unitMeans, type TokenColumns } from './evaluate';
+import { exp, clamp, mul, weight, LOG_RATIO_CLAMP, type Expr } from './expr';
+import { buildGraph, type Graph } from './graph';
+import { resolveHyperparameters, type Objective } from './objective';
+import type { Hyperparameters, LossAggMode, ObjectiveBatch, ObjectiveResult } from './types';
+
+/** What one objective says about every token of a batch; columns [n] in f64. */
+export interface TokenResults {
+  /** dLoss/dlogp, aggregation weight included. */
+  coefficient: Float64Array;
+  /** weight * loss of the token; sums to the batch's loss. */
+  loss: Float64Array;
+  /** Log ratio at the objective's own level, nats, clamped. */
+  logRatio: Float64Array;
+  /** 1 where the clip cut the policy gradient to zero. */
+  clipped: Float64Array;
+  /** The band's widths at the token. */
+  low: Float64Array;
+  high: Float64Array;
+}
+
+const ROOTS = ['coefficient', 'loss', 'logRatio', 'clipped', 'low', 'high'] as const;
+const graphs = new WeakMap<Objective, Graph>();
+
+/** The coefficient of an objective as an expression. */
+export const coefficientOf = (objective: Objective): Expr => differentiate(objective.loss);
+
+function graphOf(objective: Objective): Graph {
+  let graph = graphs.get(objective);
+  if (!graph) {
+    graph = buildGraph([coefficientOf(objective), mul(weight, objective.loss), objective.logRatio, objective.clipped, objective.widths.low, objective.widths.high]);
+    graphs.set(objective, graph);
+  }
+  return graph;
+}
+
+/** Evaluates an objective on columns of tokens; `hyper` must be complete (resolveHyperparameters). */
+export function evaluateTokens(objective: Objective, columns: TokenColumns, hyper: Hyperparameters): TokenResults {
+  const graph = graphOf(objective);
+  const values = evaluateGraph(graph, columns, hyper);
+  return Object.fromEntries(ROOTS.map((name, i) => [name, values[graph.roots[i]]])) as Record<(typeof ROOTS)[number], Float64Array>;
+}
+
+/** Columns and results together, for the callers that measure as well. Throws UserError on bad hyperparameters. */
+export function evaluateCompact(
+  objective: Objective,
+  batch: ObjectiveBatch,
+  hyper: Readonly<Record<string, number>> = {},
+  lossAggMode: LossAggMode = objective.lossAggMode,
+): { compact: CompactBatch; results: TokenResults; hyper: Hyperparameters } {
+  const resolved = resolveHyperparameters(objective, hyper);
+  if ((resolved.beta ?? 0) > 0 && !batch.refLogp) {
+    throw new UserError(`beta = ${resolved.beta} asks for a KL penalty, but refLogp is missing.`, 'Give refLogp, or set beta to 0.');
+  }
+  const compact = compactBatch(batch, lossAggMode);
+  return { compact, results: evaluateTokens(objective, compact, resolved), hyper: resolved };
+}
+
+/**
+ * Loss, coefficients, ratios and clip flags of an objective on a batch, in f64.
+ * @param hyper hyperparameters by name; the objective's defaults where missing
+ * @param lossAggMode the objective's own where missing
+ * @throws UserError on bad hyperparameters, on beta > 0 without refLogp, on `constant` without maxTokens
+ */
+export function evaluateObjective(
+  objective: Objective,
+  batch: ObjectiveBatch,
+  hyper: Readonly<Record<string, number>> = {},
+  lossAggMode: LossAggMode = objective.lossAggMode,
+): ObjectiveResult {
+  const { compact, results } = evaluateCompact(objective, batch, hyper, lossAggMode);
+  return assembleResult(compact, results, batch.mask);
+}
+
+/** Columns back into the shape of the batch. */
+export function assembleResult(compact: CompactBatch, results: Pick<TokenResults, 'coefficient' | 'loss' | 'clipped'>, mask: ArrayLike<number>[]): ObjectiveResult {
+  const { token, segment, sequence } = logRatios(compact);
+  const ratio = (x: Float64Array) => x.map(ratioOf);
+  const sequences = new Float64Array(compact.rows).fill(1);
+  for (let r = 0; r < compact.rows; r++) {
+    const first = compact.rowStart[r];
+    if (compact.rowStart[r + 1] > first) sequences[r] = ratioOf(sequence[first]);
+  }
+  return {
+    loss: sum(results.loss),
+    coefficients: scatter(compact, results.coefficient, mask, 0),
+    ratios: { token: scatter(compact, ratio(token), mask, 1), segment: scatter(compact, ratio(segment), mask, 1), sequence: sequences },
+    clipped: scatter(compact, results.clipped, mask, 0).map((row) => Uint8Array.from(row)),
+  };
+}
+
+/** Log ratio of every token at each level, nats, not clamped; segment and sequence values repeat over their tokens; [n] each. */
+export function logRatios(c: TokenColumns): Record<'token' | 'segment' | 'sequence', Float64Array> {
+  const token = new Float64Array(c.count);
+  for (let t = 0; t < c.count; t++) token[t] = c.logp[t] - c.oldLogp[t];
+  return { token, segment: unitMeans(token, c.segEnd), sequence: unitMeans(token, c.seqEnd) };
+}
+
+/** exp of a log ratio behind the +-20 guard. */
+export function ratioOf(logRatio: number): number {
+  return Math.exp(Math.min(Math.max(logRatio, -LOG_RATIO_CLAMP), LOG_RATIO_CLAMP));
+}
+
+/** The same as an expression. */
+export const ratioExpr = (logRatio: Expr): Expr => exp(clamp(logRatio));
+
+export function sum(x: ArrayLike<number>): number {
+  let total = 0;
+  for (let i = 0; i < x.length; i++) total += x[i];
+  return total;
+}

@@ -1,0 +1,41 @@
+import { UserError } from '../core/errors';
+import { grpo } from './defs/grpo';
+import { gspo } from './defs/gspo';
+import { lpo } from './defs/lpo';
+import { sppo } from './defs/sppo';
+import { sspo } from './defs/sspo';
+import type { Objective } from './objective';
+
+/** Every objective there is, in the order in which the page shows them. A new one is a file in defs/ and a line here. */
+export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, lpo];
+
+/** The objective with this id. Throws UserError that lists the known ids. */
+export function getObjective(id: string): Objective {
+  const found = OBJECTIVES.find((o) => o.id === id);
+  if (!found) throw new UserError(`There is no objective "${id}".`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
+  return found;
+}
+
+export { AGGREGATION_HELP, AGGREGATION_TEX, rowWeights, type LossBatchTotals } from './aggregation';
+export {
+  ADVANTAGE_STDS,
+  broadcastAdvantages,
+  criticLoss,
+  deadGroupShare,
+  groupAdvantages,
+  sequenceAdvantages,
+  type AdvantageStd,
+  type Baseline,
+  type SequenceAdvantageOptions,
+} from './advantages';
+export { compactBatch, type CompactBatch } from './compact';
+export type { TokenColumns } from './evaluate';
+export { assembleResult, coefficientOf, evaluateCompact, evaluateObjective, evaluateTokens, logRatios, ratioOf, type TokenResults } from './evaluateObjective';
+export { LOG_RATIO_CLAMP } from './expr';
+export { k1, k2, k3 } from './klEstimators';
+export { computeMetrics, DEFAULT_WIDTHS, HISTOGRAM_EDGES, histogramBin, metricsOf, quantile, type MetricsOptions } from './metrics';
+export { problemWith, resolveHyperparameters, type AdvantageEstimator, type Objective, type Source } from './objective';
+export { segmentTokens, SENTENCE_DELIMITERS, SUBSENTENCE_DELIMITERS, type SegmentOptions } from './segments';
+export { exprTex, objectiveTex, type ObjectiveTex, type TexDefinition, type TexOptions } from './toTex';
+export { compileTokenLoss, MAX_MEANS, MAX_SLOTS } from './toWgsl';
+export * from './types';

@@ -1,0 +1,76 @@
+import { invariant, UserError } from '../core/errors';
+import type { Level } from '../core/levels';
+import type { Expr } from './expr';
+import { hyperNames } from './graph';
+import type { HyperparameterSpec, Hyperparameters, LossAggMode } from './types';
+
+/** Where an objective's advantages come from (advantages.ts). */
+export type AdvantageEstimator = 'groupMeanStd' | 'sequenceLevel';
+
+export interface Source {
+  label: string;
+  url: string;
+  /** What was taken from it. */
+  note: string;
+}
+
+/** An objective as data: everything that is known of it stands in one value of this type, in one file of defs/. */
+export interface Objective {
+  id: string;
+  /** As written in the literature, e.g. "GRPO". */
+  title: string;
+  /** One paragraph: what it changes, and for what reason. */
+  summary: string;
+  /** What a reader must know before trusting it as "the" method; null when it is the published one. */
+  caveat: string | null;
+  sources: readonly Source[];
+  /** Level of its importance ratio. */
+  importanceSamplingLevel: Level;
+  lossAggMode: LossAggMode;
+  advantageEstimator: AdvantageEstimator;
+  hyperparameters: readonly HyperparameterSpec[];
+  /** Loss of one token, minimised; the batch's loss is the sum of weight * loss. */
+  loss: Expr;
+  /** Log ratio at its own level, nats, clamped as the loss uses it. */
+  logRatio: Expr;
+  /** 1 where its clip cut the token's policy gradient to zero (KL aside). */
+  clipped: Expr;
+  /** Widths of its band below and above ratio 1. */
+  widths: { low: Expr; high: Expr };
+}
+
+/** Checks a definition: every hyperparameter that is read is described, and defaults lie in their bounds. Throws on a mistake of ours. */
+export function defineObjective(objective: Objective): Objective {
+  const known = new Set(objective.hyperparameters.map((h) => h.name));
+  invariant(known.size === objective.hyperparameters.length, `${objective.id}: a hyperparameter is described twice`);
+  for (const e of [objective.loss, objective.logRatio, objective.clipped, objective.widths.low, objective.widths.high]) {
+    for (const name of hyperNames(e)) invariant(known.has(name), `${objective.id}: hyperparameter ${name} is not described`);
+  }
+  for (const h of objective.hyperparameters) invariant(problemWith(h, h.default) === null, `${objective.id}: default of ${h.name}`);
+  return objective;
+}
+
+/** What is wrong with a value, in words, or null. */
+export function problemWith(spec: HyperparameterSpec, value: number): string | null {
+  if (!Number.isFinite(value)) return 'is not a finite number';
+  if (value < spec.min || value > spec.max) return `must lie between ${spec.min} and ${spec.max}`;
+  if (spec.zeroOrAbove !== undefined && value !== 0 && !(value > spec.zeroOrAbove)) return `must be 0 (off) or greater than ${spec.zeroOrAbove}`;
+  return null;
+}
+
+/**
+ * All hyperparameters of an objective: the given ones, checked, over the defaults.
+ * Throws UserError on an unknown name, a value that is not finite, or one out of bounds.
+ */
+export function resolveHyperparameters(objective: Objective, given: Readonly<Record<string, number>> = {}): Hyperparameters {
+  const known = new Map(objective.hyperparameters.map((h) => [h.name, h]));
+  for (const [name, value] of Object.entries(given)) {
+    const spec = known.get(name);
+    if (!spec) {
+      throw new UserError(`${objective.title} has no hyperparameter "${name}".`, `It takes: ${[...known.keys()].join(', ')}.`);
+    }
+    const problem = problemWith(spec, value);
+    if (problem) throw new UserError(`${name} = ${value} ${problem} (${objective.title}).`, spec.help);
+  }
+  return Object.fromEntries(objective.hyperparameters.map((h) => [h.name, given[h.name] ?? h.default]));
+}
