@@ -1,0 +1,185 @@
+import { fieldOf, isFieldName, type FieldName } from '../config/fields';
+import type { RunConfig } from '../config/runConfig';
+import type { WorkerCommand, WorkerEvent } from '../worker/protocol';
+import { changedFields, presetOver, type ConfigStore } from './configStore';
+import { applyEvents, clearedRun, type RunStore } from './runStore';
+
+/** What the page needs of the worker's client (worker/client.ts; tests bring their own). */
+export interface TrainerLink {
+  send(command: WorkerCommand): void;
+  /** Returns a function that stops listening. */
+  onAny(listener: (event: WorkerEvent) => void): () => void;
+  dispose(): void;
+}
+
+export interface ConnectOptions {
+  client: TrainerLink;
+  config: ConfigStore;
+  run: RunStore;
+  /** Folder of the base policies, ending in '/'. */
+  modelsUrl: string;
+  /** False when the address left the model size to the adapter. */
+  modelGiven: boolean;
+  /** Least time between two repaints, ms. */
+  interval?: number;
+}
+
+/** What a person can do with the run; everything else is a setting. */
+export interface RunControl {
+  play(): void;
+  pause(): void;
+  step(count: number): void;
+  /** Starts over with the settings as they stand. */
+  reset(): void;
+  /** Applies events that wait for the next repaint, at once. */
+  flush(): void;
+  /** Every worker event, as it arrives. */
+  subscribe(listener: (event: WorkerEvent) => void): () => void;
+  dispose(): void;
+}
+
+/** A slider sends at most this often, ms; the page itself repaints in the same frame. */
+const CONFIGURE_MS = 60;
+/** Before the first iteration a change that needs a reset gets it by itself, once the person has stopped typing, ms. */
+const AUTO_RESET_MS = 400;
+
+/** Joins client and stores: commands one way, events the other, repaints at most ten times a second. */
+export function connect(options: ConnectOptions): RunControl {
+  const { client, config, run, modelsUrl, interval = 100 } = options;
+  const listeners = new Set<(event: WorkerEvent) => void>();
+  let queue: WorkerEvent[] = [];
+  let flushTimer: ReturnType<typeof setTimeout> | null = null;
+  let configureTimer: ReturnType<typeof setTimeout> | null = null;
+  let resetTimer: ReturnType<typeof setTimeout> | null = null;
+  let begun = false;
+  /** After a reset, results of the old run may still be on their way; they are dropped until the worker starts over. */
+  let awaitingReset = false;
+  /** Settings that the worker has just refused or clamped; the next `config` event says to what. */
+  let repaired: FieldName[] = [];
+  /** What the worker has been told last. */
+  let sent: RunConfig = config.getState().config;
+
+  const flush = () => {
+    if (flushTimer !== null) clearTimeout(flushTimer);
+    flushTimer = null;
+    if (queue.length === 0) return;
+    const events = queue;
+    queue = [];
+    run.setState(applyEvents(run.getState(), events), true);
+  };
+
+  const onEvent = (event: WorkerEvent) => {
+    if (awaitingReset) {
+      if (event.type === 'step' || event.type === 'eval') return;
+      if (event.type === 'config') awaitingReset = false;
+    }
+    queue.push(event);
+    if (event.type === 'capability' && !begun) chooseModel(event.adapter.software);
+    if (event.type === 'notice') {
+      config.getState().notify(event.problems.map((problem) => problem.message));
+      repaired = event.problems.map((problem) => problem.field).filter(isFieldName);
+    }
+    if (event.type === 'config') adopt(event.config);
+    // Words about what goes on are never late; pictures may wait.
+    if (event.type === 'step' || event.type === 'eval') flushTimer ??= setTimeout(flush, interval);
+    else flush();
+    for (const listener of listeners) listener(event);
+  };
+
+  const begin = () => {
+    begun = true;
+    sent = config.getState().config;
+    client.send({ type: 'init', config: sent, modelsUrl });
+  };
+
+  /** The adapter decides the model size where neither address nor person did; what the model's preset differs in comes along. */
+  const chooseModel = (software: boolean) => {
+    const { config: now, patch } = config.getState();
+    const model = software ? 'small' : 'main';
+    if (now.model !== model) {
+      const [before, after] = [presetOver(now.preset, now), presetOver(now.preset, { ...now, model })];
+      const moved = changedFields(before, after).filter((name) => now[name] === before[name]);
+      patch({ ...Object.fromEntries(moved.map((name) => [name, after[name]])), model });
+    }
+    begin();
+  };
+
+  /** The worker may have repaired what it was told (its device has limits): the controls then show what is in force. */
+  const adopt = (inForce: RunConfig) => {
+    const names = repaired.filter((name) => config.getState().config[name] !== inForce[name]);
+    repaired = [];
+    sent = { ...inForce };
+    if (names.length > 0) config.getState().patch(Object.fromEntries(names.map((name) => [name, inForce[name]])));
+  };
+
+  const configure = () => {
+    configureTimer = null;
+    const now = config.getState().config;
+    const live = changedFields(sent, now).filter((name) => fieldOf(name).live);
+    if (live.length === 0) return;
+    sent = { ...sent, ...Object.fromEntries(live.map((name) => [name, now[name]])) };
+    client.send({ type: 'configure', patch: Object.fromEntries(live.map((name) => [name, now[name]])) });
+  };
+
+  const startOver = () => {
+    for (const timer of [configureTimer, resetTimer]) if (timer !== null) clearTimeout(timer);
+    configureTimer = resetTimer = null;
+    flush();
+    sent = config.getState().config;
+    begun = true;
+    awaitingReset = true;
+    run.setState(clearedRun(run.getState()), true);
+    client.send({ type: 'reset', config: sent });
+  };
+
+  const unsubscribeConfig = config.subscribe((state, before) => {
+    if (state.config === before.config || !begun) return;
+    configureTimer ??= setTimeout(configure, CONFIGURE_MS);
+    const untouched = run.getState().step === 0 && queue.length === 0 && run.getState().phase !== 'running';
+    if (untouched && changedFields(sent, state.config).some((name) => !fieldOf(name).live)) {
+      if (resetTimer !== null) clearTimeout(resetTimer);
+      resetTimer = setTimeout(startOver, AUTO_RESET_MS);
+    }
+  });
+  const unsubscribeClient = client.onAny(onEvent);
+  // A nameless model waits for the adapter: main suits a GPU, small a software one.
+  if (options.modelGiven) begin();
+  else client.send({ type: 'probe' });
+
+  /** A command must not overtake a setting that was made before it. */
+  const settle = () => {
+    if (resetTimer !== null) startOver();
+    else if (configureTimer !== null) {
+      clearTimeout(configureTimer);
+      configure();
+    }
+  };
+
+  return {
+    play() {
+      settle();
+      client.send({ type: 'play' });
+    },
+    pause: () => client.send({ type: 'pause' }),
+    step(count) {
+      const { config: now, patch } = config.getState();
+      const goal = run.getState().step + count;
+      // Asking for more iterations than were planned is asking for a longer plan.
+      if (goal > now.totalSteps) patch({ totalSteps: goal });
+      settle();
+      client.send({ type: 'step', count });
+    },
+    reset: startOver,
+    flush,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    dispose() {
+      for (const timer of [flushTimer, configureTimer, resetTimer]) if (timer !== null) clearTimeout(timer);
+      unsubscribeConfig();
+      unsubscribeClient();
+      client.dispose();
+    },
+  };
+}

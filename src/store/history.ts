@@ -1,0 +1,50 @@
+import { LEVELS, type Level } from '../core/levels';
+import type { StepReport } from '../worker/protocol';
+import { BoundedSeries } from './series';
+
+/** Every curve of a run, bounded. Mutable: whoever shows it reads it again when the run store's `version` has moved. */
+export interface History {
+  /** By iteration. */
+  reward: BoundedSeries;
+  entropy: BoundedSeries;
+  gradNorm: BoundedSeries;
+  liveGroups: BoundedSeries;
+  /** By update. `clip`: share of live tokens whose gradient the level's own band cuts. */
+  updateEntropy: BoundedSeries;
+  updateGradNorm: BoundedSeries;
+  clip: Record<Level, BoundedSeries>;
+}
+
+/** Sparklines have room for this many values. */
+const SPARK = 180;
+
+export function createHistory(): History {
+  return {
+    reward: new BoundedSeries(300),
+    entropy: new BoundedSeries(SPARK),
+    gradNorm: new BoundedSeries(SPARK),
+    liveGroups: new BoundedSeries(SPARK),
+    updateEntropy: new BoundedSeries(512),
+    updateGradNorm: new BoundedSeries(512),
+    clip: { token: new BoundedSeries(512), segment: new BoundedSeries(512), sequence: new BoundedSeries(512) },
+  };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Adds one finished iteration: O(updates of that iteration). */
+export function recordStep(history: History, report: StepReport): void {
+  history.reward.push(report.step, report.reward);
+  if (report.deadGroups !== null) history.liveGroups.push(report.step, 1 - report.deadGroups);
+  const entropies: number[] = [];
+  for (const update of report.updates) {
+    history.updateGradNorm.push(update.update, update.gradNorm);
+    if (update.metrics.entropy !== null) {
+      history.updateEntropy.push(update.update, update.metrics.entropy);
+      entropies.push(update.metrics.entropy);
+    }
+    for (const level of LEVELS) history.clip[level].push(update.update, update.metrics.levels[level].binding.liveTokens.both);
+  }
+  if (entropies.length > 0) history.entropy.push(report.step, mean(entropies));
+  if (report.updates.length > 0) history.gradNorm.push(report.step, mean(report.updates.map((update) => update.gradNorm)));
+}

@@ -1,0 +1,114 @@
+import { createStore } from 'zustand/vanilla';
+import type { RunConfig } from '../config/runConfig';
+import type { AdapterReport } from '../engines/engine';
+import type { BatchRecord, ErrorKind, EvalReport, Phase, ShowcaseAnswer, StepReport, WorkerEvent } from '../worker/protocol';
+import { createHistory, recordStep, type History } from './history';
+import { appendBounded, appendThinned } from './series';
+
+/** Whole rollouts kept for the fans, batches for stepping back, points for the greedy curve and for marks. */
+export const KEPT = { rollouts: 8, batches: 64, evals: 256, marks: 64, answers: 64 } as const;
+
+export interface LiveMark {
+  step: number;
+  changes: { field: string; from: string; to: string }[];
+}
+
+export interface RunError {
+  kind: ErrorKind;
+  message: string;
+  hint: string;
+  fatal: boolean;
+}
+
+/** Everything the page knows of the run. */
+export interface RunState {
+  phase: Phase;
+  message: string;
+  /** 0..1, null when unknown. */
+  progress: number | null;
+  adapter: AdapterReport | null;
+  base: { passRate: number; greedy: number; parameters: number; bytes: number } | null;
+  /** The base policy's answers to the showcase prompts, and every later evaluation's, by step. */
+  baseAnswers: readonly ShowcaseAnswer[];
+  answers: readonly (readonly ShowcaseAnswer[])[];
+  /** Finished iterations; the last few in full. */
+  step: number;
+  recent: readonly StepReport[];
+  batches: readonly BatchRecord[];
+  evals: readonly EvalReport[];
+  marks: readonly LiveMark[];
+  history: History;
+  /** Moves whenever `history` got points. */
+  version: number;
+  /** The configuration that the worker runs; null before it has said so. */
+  inForce: RunConfig | null;
+  /** The first error of this run; later ones are usually its echo. */
+  error: RunError | null;
+}
+
+const emptyRun = () => ({
+  answers: [], step: 0, recent: [], batches: [], evals: [], marks: [], history: createHistory(), version: 0, error: null,
+});
+
+export function initialRunState(): RunState {
+  return {
+    phase: 'starting', message: 'Starting', progress: null, adapter: null, base: null, baseAnswers: [], inForce: null, ...emptyRun(),
+  };
+}
+
+/** What stays when a run starts over: the machine and the base policy. */
+export function clearedRun(state: RunState): RunState {
+  return { ...state, ...emptyRun(), inForce: null };
+}
+
+/** The state after a batch of worker events. Pure but for `history`, which takes the new points in place. */
+export function applyEvents(state: RunState, events: readonly WorkerEvent[]): RunState {
+  return events.reduce(applyEvent, state);
+}
+
+function applyEvent(state: RunState, event: WorkerEvent): RunState {
+  switch (event.type) {
+    case 'phase':
+      return { ...state, phase: event.phase, message: event.message, progress: event.progress };
+    case 'capability':
+      return { ...state, adapter: event.adapter };
+    case 'base':
+      return { ...state, base: event.manifest, baseAnswers: event.answers };
+    case 'step':
+      recordStep(state.history, event.report);
+      return {
+        ...state,
+        step: event.report.step,
+        recent: appendBounded(state.recent, event.report, KEPT.rollouts),
+        batches: appendBounded(state.batches, event.batch, KEPT.batches),
+        version: state.version + 1,
+      };
+    case 'eval':
+      return {
+        ...state,
+        evals: appendThinned(state.evals, event.report, KEPT.evals),
+        answers: event.answers.length > 0 ? appendThinned(state.answers, event.answers, KEPT.answers) : state.answers,
+      };
+    case 'config':
+      return {
+        ...state,
+        inForce: event.config,
+        marks: event.changes.length > 0 ? appendBounded(state.marks, { step: event.step, changes: event.changes }, KEPT.marks) : state.marks,
+      };
+    case 'error':
+      return {
+        ...state,
+        error: state.error ?? { kind: event.kind, message: event.message, hint: event.hint, fatal: event.fatal },
+        phase: event.fatal ? 'failed' : state.phase,
+      };
+    case 'notice':
+    case 'snapshot':
+      return state;
+  }
+}
+
+export type RunStore = ReturnType<typeof createRunStore>;
+
+export function createRunStore() {
+  return createStore<RunState>()(initialRunState);
+}

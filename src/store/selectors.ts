@@ -1,0 +1,103 @@
+import type { Level } from '../core/levels';
+import { describeChange, FIELDS, isFieldName, type FieldName } from '../config/fields';
+import type { RunConfig } from '../config/runConfig';
+import type { ClipWidths } from '../objectives/types';
+import type { ShowcaseAnswer } from '../worker/protocol';
+import type { BoundedSeries } from './series';
+import type { LiveMark, RunState } from './runStore';
+
+/** Which settings hold a level's clip widths. */
+export const CLIP_FIELDS: Record<Level, { low: FieldName & keyof RunConfig; high: FieldName }> = {
+  token: { low: 'clipLowToken', high: 'clipHighToken' },
+  segment: { low: 'clipLowSegment', high: 'clipHighSegment' },
+  sequence: { low: 'clipLowSequence', high: 'clipHighSequence' },
+};
+
+const OBJECTIVE_LEVEL: Record<string, Level> = { grpo: 'token', sppo: 'token', sspo: 'segment', lpo: 'segment', gspo: 'sequence' };
+
+/** The level at which an objective forms its ratio. */
+export function levelOf(objective: string): Level {
+  return OBJECTIVE_LEVEL[objective] ?? 'token';
+}
+
+/** Each level's own band. */
+export function clipWidths(config: RunConfig): ClipWidths {
+  return {
+    token: { low: config.clipLowToken, high: config.clipHighToken },
+    segment: { low: config.clipLowSegment, high: config.clipHighSegment },
+    sequence: { low: config.clipLowSequence, high: config.clipHighSequence },
+  };
+}
+
+/** How many updates reuse one rollout. */
+export function updatesPerRollout(config: RunConfig): number {
+  return config.minibatches * config.epochs;
+}
+
+/** True when every ratio must be exactly 1: one update per rollout, by the policy that sampled it. */
+export function isOnPolicy(config: RunConfig): boolean {
+  const samplerAgrees = config.oldLogpSource === 'trainer' || (config.samplerLag === 0 && config.samplerPrecision === 'f32');
+  return updatesPerRollout(config) === 1 && samplerAgrees;
+}
+
+/** The staleness of a batch, in words. */
+export function stalenessSentence(config: RunConfig): string {
+  const updates = updatesPerRollout(config);
+  if (isOnPolicy(config)) return 'One update per rollout: every ratio is 1.';
+  if (updates === 1) return 'One update per rollout, but the sampler differs, so ratios leave 1.';
+  return `${updates} updates reuse one rollout, so ratios leave 1.`;
+}
+
+/** Points of the reward curve, at most 600. */
+export function rewardPoints(state: RunState): { step: number; reward: number }[] {
+  return state.history.reward.outline().map(({ x, value }) => ({ step: x, reward: value }));
+}
+
+/** Live changes as the charts mark them; several at one iteration share a line. */
+export function markLabels(marks: readonly LiveMark[]): { step: number; label: string }[] {
+  return marks
+    .map((mark) => ({ step: mark.step, label: mark.changes.filter((change) => change.field !== 'preset' && change.field !== 'speed' && change.field !== 'totalSteps').map(changeLabel).join(', ') }))
+    .filter((mark) => mark.label !== '');
+}
+
+function changeLabel(change: LiveMark['changes'][number]): string {
+  if (!isFieldName(change.field)) return `${change.field} ${change.from} \u2192 ${change.to}`;
+  if (change.field === 'objective') return `${change.from.toUpperCase()} \u2192 ${change.to.toUpperCase()}`;
+  return describeChange(change.field, change.from, change.to);
+}
+
+
+/** Small lines under the reward chart. Values are one per iteration, or per `width` iterations in a long run. */
+export function sparklines(state: RunState, config: RunConfig) {
+  const { entropy, gradNorm, liveGroups } = state.history;
+  const width = Math.max(entropy.width, gradNorm.width, liveGroups.width);
+  const values = (series: BoundedSeries): number[] => series.means();
+  const grouped = config.groupSize > 1;
+  return {
+    length: Math.max(2, Math.ceil(config.totalSteps / width)),
+    series: [
+      { id: 'entropy', label: 'Entropy', unit: 'nats', values: values(entropy), format: 'decimal' as const, help: 'Mean entropy of the sampling policy over response tokens.' },
+      { id: 'gradNorm', label: 'Grad norm', unit: '', values: values(gradNorm), format: 'decimal' as const, help: 'Norm of the gradient before it is limited, mean over the updates of an iteration.' },
+      grouped
+        ? { id: 'liveGroups', label: 'Live groups', unit: '', values: values(liveGroups), format: 'percent' as const, help: 'Share of groups whose answers differ in reward; all others have advantage 0.' }
+        : { id: 'value', label: 'V(prompt)', unit: '', values: state.recent.map((report) => report.critic?.meanValue ?? null), format: 'decimal' as const, help: 'Mean of the critic\u2019s guess over the prompts of the last iterations.' },
+    ],
+  };
+}
+
+/** The base policy's answers and the newest ones to the same prompts, side by side. */
+export function answerPairs(state: Pick<RunState, 'baseAnswers' | 'answers'>): { base: ShowcaseAnswer; latest: ShowcaseAnswer | null }[] {
+  const newest = state.answers.at(-1) ?? [];
+  return state.baseAnswers.map((base) => ({ base, latest: newest.find((answer) => answer.prompt === base.prompt && answer.step > base.step) ?? null }));
+}
+
+/** What the last iteration cost and how it checked out. */
+export function lastReport(state: RunState) {
+  return state.recent.at(-1) ?? null;
+}
+
+/** A number field's bounds, for sliders. */
+export function boundsOf(name: FieldName): { min: number; max: number; step: number } {
+  const field = FIELDS[name];
+  return field.kind === 'number' || field.kind === 'int' ? { min: field.min, max: field.max, step: field.step } : { min: 0, max: 0, step: 1 };
+}

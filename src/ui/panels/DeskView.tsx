@@ -1,0 +1,67 @@
+import { useState } from 'react';
+import { Button } from '../controls/Button';
+import { DRAWER, useMedia } from '../hooks';
+import { ErrorBanner, PendingBanner } from './Banner';
+import type { BatchView } from './batchView';
+import { CapabilityLine } from './CapabilityLine';
+import { Deck } from './Deck';
+import { Rail } from './Rail';
+import { RewardPanel } from './RewardPanel';
+import { RulersPanel } from './RulersPanel';
+import { Inspector, RolloutsPanel } from './TextPanels';
+
+/** The instrument: everything on one screen from 1440 x 900. */
+export function DeskView({ view }: { view: BatchView }) {
+  return (
+    <>
+      <Deck />
+      <div className="desk-body">
+        <Rail />
+        <main id="main" className="main">
+          <ErrorBanner />
+          <PendingBanner />
+          <div className="row upper">
+            <RewardPanel />
+            <RulersPanel />
+          </div>
+          <LowerRow view={view} />
+        </main>
+      </div>
+      <CapabilityLine />
+    </>
+  );
+}
+
+/** Rollouts and the inspector; on narrower screens the inspector slides over the rollouts. */
+function LowerRow({ view }: { view: BatchView }) {
+  const drawer = useMedia(DRAWER);
+  const [wanted, setWanted] = useState(false);
+  const open = wanted || view.selected !== null;
+  const close = () => {
+    setWanted(false);
+    view.select(null);
+  };
+  return (
+    <div className={drawer ? 'row lower drawered' : 'row lower'}>
+      <RolloutsPanel view={view} />
+      {drawer ? (
+        open ? (
+          <section className="panel inspector drawer">
+            <Button kind="ghost" className="drawer-close" onClick={close}>
+              Close
+            </Button>
+            <Inspector view={view} />
+          </section>
+        ) : (
+          <Button className="drawer-open" onClick={() => setWanted(true)}>
+            Why a token is clipped
+          </Button>
+        )
+      ) : (
+        <section className="panel inspector">
+          <Inspector view={view} />
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import { Disclosure } from '../controls/Disclosure';
+import { Answers } from './Answers';
+import { ErrorBanner, PendingBanner } from './Banner';
+import type { BatchView } from './batchView';
+import { CapabilityLine } from './CapabilityLine';
+import { ObjectivePicker, PresetPicker, SeedField, SpeedPicker } from './Deck';
+import { ClipGroup, ControlGroup, LearningGroup, StalenessGroup, TaskGroup } from './Rail';
+import { RewardPanel } from './RewardPanel';
+import { RulersPanel } from './RulersPanel';
+import { Formula, Inspector, RolloutsPanel } from './TextPanels';
+import { StepCount, Transport } from './Transport';
+import { stalenessSentence } from '../../store/selectors';
+import { useConfig } from '../session';
+import { setting } from '../theme/numbers';
+
+/** One column; Play at the thumb. */
+export function PhoneView({ view }: { view: BatchView }) {
+  const config = useConfig((state) => state.config);
+  return (
+    <>
+      <main id="main" className="phone-main">
+        <ErrorBanner />
+        <PendingBanner />
+        <RewardPanel compact />
+        <ObjectivePicker compact />
+        <RulersPanel compact />
+        <RolloutsPanel view={view} compact />
+        <Answers />
+        <Disclosure title="Why this token was clipped" summary={view.selected ? 'a token is chosen' : 'tap a token above'}>
+          <Inspector view={view} compact />
+        </Disclosure>
+        <Disclosure title="Formula" summary={config.objective.toUpperCase()}>
+          <Formula />
+        </Disclosure>
+        <Disclosure title="Staleness" summary={stalenessSentence(config)}>
+          <StalenessGroup />
+        </Disclosure>
+        <Disclosure title={'Clip width \u03b5'} summary={`token ${setting(config.clipLowToken)}, subsentence ${setting(config.clipLowSegment)}, sequence ${setting(config.clipLowSequence)}`}>
+          <ClipGroup />
+        </Disclosure>
+        <Disclosure title="Experiment" summary={`${config.preset}, seed ${config.seed}`}>
+          <PresetPicker />
+          <SeedField />
+          <SpeedPicker />
+        </Disclosure>
+        <LearningGroup />
+        <TaskGroup />
+        <ControlGroup />
+        <Disclosure title="Machine" summary="adapter, pace, self-check">
+          <CapabilityLine />
+        </Disclosure>
+      </main>
+      <div className="thumb-bar">
+        <Transport />
+        <StepCount />
+      </div>
+    </>
+  );
+}

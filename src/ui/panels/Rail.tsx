@@ -1,0 +1,154 @@
+import { FIELDS, formatValue } from '../../config/fields';
+import type { Level } from '../../core/levels';
+import { LEVELS } from '../../core/levels';
+import { boundsOf, CLIP_FIELDS, clipWidths, levelOf, stalenessSentence } from '../../store/selectors';
+import { Disclosure } from '../controls/Disclosure';
+import { EpsSliders, type EpsTick } from '../controls/EpsSliders';
+import { Segmented } from '../controls/Segmented';
+import { useConfig, useRun } from '../session';
+import { grouped, setting } from '../theme/numbers';
+import { SettingField } from './SettingField';
+
+const counts = (values: readonly number[]) => values.map((value) => ({ value, label: String(value) }));
+
+const PRECISIONS = [
+  { value: 'f32', label: 'f32' },
+  { value: 'e4m3', label: 'E4M3' },
+  { value: 'e5m2', label: 'E5M2' },
+];
+const SOURCES = [
+  { value: 'sampler', label: 'sampler' },
+  { value: 'trainer', label: 'trainer' },
+];
+
+/** The dials that make ratios leave 1, and the product said in words. */
+export function StalenessGroup() {
+  const config = useConfig((state) => state.config);
+  return (
+    <section className="rail-group staleness" id="staleness" aria-labelledby="staleness-title">
+      <h3 id="staleness-title">How stale is the batch?</h3>
+      <p className="soft lead" aria-live="polite">
+        {stalenessSentence(config)}
+      </p>
+      <SettingField name="minibatches" dial={counts([1, 2, 4, 8])} />
+      <SettingField name="epochs" dial={counts([1, 2, 4, 8])} />
+      <SettingField name="samplerLag" label="Sampler lag, steps" dial={counts([0, 1, 2, 4])} />
+      <SettingField name="samplerPrecision" dial={PRECISIONS} />
+      <SettingField name="oldLogpSource" label={'\u03c0 old computed by'} dial={SOURCES} />
+    </section>
+  );
+}
+
+/** Named widths of both sides as ticks, each once. */
+const TICKS = Object.fromEntries(
+  LEVELS.map((level) => {
+    const named = new Map<number, string>();
+    for (const side of ['low', 'high'] as const) {
+      const field = FIELDS[CLIP_FIELDS[level][side]];
+      if (field.kind === 'number') for (const [label, eps] of Object.entries(field.named ?? {})) named.set(eps, label);
+    }
+    return [level, [...named].map(([eps, label]) => ({ eps, label }))];
+  }),
+) as unknown as Record<Level, readonly EpsTick[]>;
+
+export function ClipGroup() {
+  const config = useConfig((state) => state.config);
+  const patch = useConfig((state) => state.patch);
+  const choose = useConfig((state) => state.chooseObjective);
+  const segmentRatio = config.objective === 'sspo' || config.objective === 'lpo';
+  return (
+    <section className="rail-group" aria-labelledby="clip-title">
+      <h3 id="clip-title">Clip width {'\u03b5'} by level</h3>
+      <EpsSliders
+        lead={'Changing \u03b5 needs no reset.'}
+        widths={clipWidths(config)}
+        active={levelOf(config.objective)}
+        ticks={TICKS}
+        bounds={(level, side) => boundsOf(CLIP_FIELDS[level][side])}
+        onChange={(level, sides, eps) => patch(Object.fromEntries(sides.map((side) => [CLIP_FIELDS[level][side], eps])))}
+      />
+      {segmentRatio ? (
+        <div className="variant">
+          <Segmented
+            label="Width of a subsentence"
+            value={config.objective}
+            onChange={choose}
+            options={[
+              { value: 'sspo', label: 'by entropy (SSPO)' },
+              { value: 'lpo', label: 'fixed (LPO)' },
+            ]}
+          />
+          {config.objective === 'sspo' ? <p className="note">The entropy rule and its bounds are ours: SSPO{'\u2019'}s full text was not available to us.</p> : null}
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+export function LearningGroup() {
+  const config = useConfig((state) => state.config);
+  const single = config.objective === 'sppo';
+  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}`;
+  return (
+    <Disclosure title="Learning" summary={summary}>
+      <SettingField name="learningRate" />
+      <SettingField name="prompts" />
+      <SettingField name="groupSize" label="Answers each" />
+      <SettingField name="temperature" />
+      <SettingField name="beta" />
+      <SettingField name="warmupUpdates" />
+      <SettingField name="maxGradNorm" label="Grad norm limit" />
+      <SettingField name="lossAggMode" />
+      <SettingField name="dualClip" label="Dual clip" />
+      {config.objective === 'sspo' ? (
+        <>
+          <SettingField name="entropyScaleLow" label="Entropy scale, low (ours)" />
+          <SettingField name="entropyScaleHigh" label="Entropy scale, high (ours)" />
+        </>
+      ) : null}
+      {single ? (
+        <>
+          <SettingField name="baseline" label="Baseline" />
+          <SettingField name="normalizeAdvantage" label={'Divide by spread (ours)'} />
+          <SettingField name="criticLearningRate" label="Critic lr" />
+        </>
+      ) : null}
+    </Disclosure>
+  );
+}
+
+export function TaskGroup() {
+  const config = useConfig((state) => state.config);
+  const base = useRun((state) => state.base);
+  const size = base ? `${grouped(base.parameters)} parameters` : '';
+  return (
+    <Disclosure title="Task and model" summary={[formatValue('task', config.task), config.model, size].filter(Boolean).join(', ')}>
+      <SettingField name="task" />
+      <SettingField name="model" />
+      <SettingField name="totalSteps" label="Planned steps" />
+      <SettingField name="evalEvery" label="Held-out every" />
+      <SettingField name="evalPrompts" />
+    </Disclosure>
+  );
+}
+
+export function ControlGroup() {
+  const shuffled = useConfig((state) => state.config.shuffleRewards);
+  return (
+    <Disclosure title="Controls" summary={shuffled ? 'rewards shuffled: nothing can be learnt' : 'rewards as verified'}>
+      <SettingField name="shuffleRewards" label="Shuffle rewards" />
+    </Disclosure>
+  );
+}
+
+export function Rail() {
+  return (
+    <aside className="rail" aria-label="Settings">
+      <StalenessGroup />
+      <ClipGroup />
+      <LearningGroup />
+      <TaskGroup />
+      <ControlGroup />
+    </aside>
+  );
+}

@@ -1,0 +1,23 @@
+import type { GlyphKind } from '../theme/Glyph';
+
+export interface DeckObjective {
+  id: string;
+  title: string;
+  /** What its ratio is formed over, or what is special. */
+  line: string;
+  glyph: GlyphKind;
+}
+
+/** The deck's order, which is also that of the keys 1 to 4. LPO is SSPO without entropy scaling and shares its place. */
+export const DECK_OBJECTIVES: readonly DeckObjective[] = [
+  { id: 'grpo', title: 'GRPO', line: 'ratio per token', glyph: 'token' },
+  { id: 'sspo', title: 'SSPO', line: 'per subsentence', glyph: 'segment' },
+  { id: 'gspo', title: 'GSPO', line: 'per sequence', glyph: 'sequence' },
+  { id: 'sppo', title: 'SPPO', line: 'one credit, value V', glyph: 'sppo' },
+];
+
+/** The deck with LPO in SSPO's place while LPO is in use. */
+export function deckObjectives(objective: string): readonly DeckObjective[] {
+  if (objective !== 'lpo') return DECK_OBJECTIVES;
+  return DECK_OBJECTIVES.map((entry) => (entry.id === 'sspo' ? { ...entry, id: 'lpo', title: 'LPO', line: 'subsentence, fixed \u03b5' } : entry));
+}
