@@ -1,13 +1,18 @@
+import { getObjective, OBJECTIVES } from '../objectives';
 import { TASKS } from '../tasks';
 
 /** The objectives by id, with the names that people know. */
-export const OBJECTIVE_CHOICES: readonly { value: string; label: string }[] = [
-  { value: 'grpo', label: 'GRPO' },
-  { value: 'gspo', label: 'GSPO' },
-  { value: 'sspo', label: 'SSPO' },
-  { value: 'sppo', label: 'SPPO' },
-  { value: 'lpo', label: 'LPO' },
-];
+export const OBJECTIVE_CHOICES: readonly { value: string; label: string }[] = OBJECTIVES.map((o) => ({ value: o.id, label: o.title }));
+
+/** True for an objective that takes one answer per prompt; all others compare the answers to one prompt with each other. */
+export function isSingleAnswer(objective: string): boolean {
+  return getObjective(objective).advantageEstimator === 'sequenceLevel';
+}
+
+/** The dual clip that an objective starts with; 0 is none. */
+export function defaultDualClip(objective: string): number {
+  return getObjective(objective).hyperparameters.find((h) => h.name === 'dualClip')?.default ?? 0;
+}
 
 /** The tasks by id; the first is the default. */
 export const TASK_CHOICES: readonly { value: string; label: string }[] = TASKS.map((task) => ({ value: task.id, label: task.title }));

@@ -106,8 +106,8 @@ export const FIELDS: FieldTable = {
   clipLowSequence: clipWidth('sequence', 'below', 0.01, SEQUENCE_WIDTHS),
   clipHighSequence: clipWidth('sequence', 'above', 0.01, SEQUENCE_WIDTHS),
   dualClip: {
-    kind: 'number', label: 'Dual clip', unit: '', group: 'clip', live: true, min: 0, max: 20, step: 0.5, default: 3,
-    help: 'With a negative advantage the loss is flat once the ratio passes this bound, which is above 1; 0 turns it off. SPPO uses it.',
+    kind: 'number', label: 'Dual clip', unit: '', group: 'clip', live: true, min: 0, max: 20, step: 0.5, default: 0,
+    help: 'With a negative advantage the loss is flat once the ratio passes this bound, which is above 1; 0 turns it off. SPPO uses 3.',
     named: { SPPO: 3 },
   },
   entropyScaleLow: {

@@ -1,9 +1,9 @@
 import type { ModelId } from '../model/config';
+import { defaultDualClip, isSingleAnswer } from './choices';
 import { defaultConfig, FIELDS } from './fields';
 import { MODEL_PATCH, PRESETS } from './presetList';
 import type { Preset } from './presetList';
 import type { RunConfig } from './runConfig';
-import { isSingleAnswer } from './validate';
 
 export { PRESETS, type Preset } from './presetList';
 
@@ -20,17 +20,23 @@ export function presetConfig(presetId: string, model: ModelId): RunConfig {
 }
 
 /**
- * What must change with the objective so that everything else stays comparable: the number of answers per iteration
- * is kept, and SPPO takes them from as many prompts. Going back, the group size is `groupSize` (8 unless told).
+ * What must change with the objective so that everything else stays comparable. The number of answers per iteration is
+ * kept: SPPO takes them from as many prompts, and going back they form groups of `groupSize` (8 unless told).
+ * A dual clip that still is the old objective's default becomes the new one's.
  */
 export function objectivePatch(config: RunConfig, objective: string, groupSize = FIELDS.groupSize.default): Partial<RunConfig> {
+  const patch: Partial<RunConfig> = { objective, ...rowsPatch(config, objective, groupSize) };
+  const dualClip = defaultDualClip(objective);
+  if (config.dualClip === defaultDualClip(config.objective) && config.dualClip !== dualClip) patch.dualClip = dualClip;
+  return patch;
+}
+
+function rowsPatch(config: RunConfig, objective: string, groupSize: number): Partial<RunConfig> {
   const rows = config.prompts * config.groupSize;
-  if (isSingleAnswer(objective)) {
-    return config.groupSize === 1 ? { objective } : { objective, groupSize: 1, prompts: Math.min(rows, FIELDS.prompts.max) };
-  }
-  if (config.groupSize > 1) return { objective };
+  if (isSingleAnswer(objective)) return config.groupSize === 1 ? {} : { groupSize: 1, prompts: Math.min(rows, FIELDS.prompts.max) };
+  if (config.groupSize > 1) return {};
   // The nearest group size that divides the rows, so that the budget stays what it was.
-  let size = Math.min(groupSize, rows);
+  let size = Math.max(2, Math.min(groupSize, rows));
   while (size > 2 && rows % size !== 0) size--;
-  return rows % size === 0 && size > 1 ? { objective, groupSize: size, prompts: rows / size } : { objective, groupSize: 2, prompts: Math.max(1, Math.floor(rows / 2)) };
+  return { groupSize: size, prompts: Math.max(1, Math.floor(rows / size)) };
 }

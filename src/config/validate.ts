@@ -1,3 +1,4 @@
+import { isSingleAnswer } from './choices';
 import { defaultConfig, fieldOf, FIELD_NAMES, isFieldName } from './fields';
 import type { Field, FieldName, Problem } from './fieldTypes';
 import type { RunConfig } from './runConfig';
@@ -16,11 +17,6 @@ export interface Validated {
   config: RunConfig;
   /** Empty when every value was taken as given. */
   problems: Problem[];
-}
-
-/** Objectives that take one answer per prompt; all others compare the answers to one prompt with each other. */
-export function isSingleAnswer(objective: string): boolean {
-  return objective === 'sppo';
 }
 
 /**

@@ -1,24 +1,13 @@
-import { packRows } from '../engines/pack';
 import type { WebGpuEngine } from '../engines/webgpu';
+import type { Recipe } from '../model/manifest';
 import { sftBatch } from '../tasks/corpus';
 import type { Task } from '../tasks/task';
+import { packRows } from './batch';
 
-/** How a base policy is made: experiments.md section 8, "SFT". */
-export interface PretrainRecipe {
-  steps: number;
-  batch: number;
-  /** Peak learning rate: 50 steps of warm-up, then linear decay to a tenth. */
-  learningRate: number;
-  beta1: number;
-  beta2: number;
-  weightDecay: number;
-  maxGradNorm: number;
-}
-
-/** The recipes behind the shipped policies. */
-export const PRETRAIN_RECIPES: Record<'main' | 'small', PretrainRecipe> = {
-  main: { steps: 1500, batch: 64, learningRate: 3e-3, beta1: 0.9, beta2: 0.98, weightDecay: 0.01, maxGradNorm: 1 },
-  small: { steps: 3000, batch: 64, learningRate: 3e-3, beta1: 0.9, beta2: 0.98, weightDecay: 0.01, maxGradNorm: 1 },
+/** How the shipped policies are made (experiments.md section 8, "SFT"): warm-up, then linear decay to a tenth. */
+export const PRETRAIN_RECIPES: Record<'main' | 'small', Recipe> = {
+  main: { steps: 1500, batch: 64, learningRate: 3e-3, warmupSteps: 50, beta1: 0.9, beta2: 0.98, weightDecay: 0.01, maxGradNorm: 1 },
+  small: { steps: 3000, batch: 64, learningRate: 3e-3, warmupSteps: 50, beta1: 0.9, beta2: 0.98, weightDecay: 0.01, maxGradNorm: 1 },
 };
 
 /** Updates between two readbacks of the loss. */
@@ -28,15 +17,14 @@ const REPORT_EVERY = 20;
  * Supervised training on the task's worked examples (bad habit included); cross-entropy averaged over response tokens.
  * The engine's parameters are the start and the end. `onReport` hears the mean loss (nats per token) of the last updates.
  */
-export async function pretrain(engine: WebGpuEngine, task: Task, seed: number, recipe: PretrainRecipe, onReport: (step: number, loss: number) => void): Promise<void> {
+export async function pretrain(engine: WebGpuEngine, task: Task, seed: number, recipe: Recipe, onReport: (step: number, loss: number) => void): Promise<void> {
   for (let step = 1; step <= recipe.steps; step++) {
     const examples = sftBatch(task, seed, step, recipe.batch);
-    const stride = examples.tokens.length / examples.rows;
-    const batch = packRows({ ...examples, stride }, [...Array(recipe.batch).keys()]);
+    const batch = packRows({ ...examples, maxNewTokens: task.maxNewTokens }, [...Array(recipe.batch).keys()]);
     const targets = examples.lengths.reduce((a, b) => a + b, 0);
     engine.supervisedUpdate(batch, {
       coefficient: -1 / targets,
-      learningRate: recipe.learningRate * Math.min(1, step / 50) * (1 - (0.9 * step) / recipe.steps),
+      learningRate: recipe.learningRate * Math.min(1, step / recipe.warmupSteps) * (1 - (0.9 * step) / recipe.steps),
       beta1: recipe.beta1,
       beta2: recipe.beta2,
       adamEps: 1e-8,

@@ -28,6 +28,7 @@ const isFractions = record<Fractions>({ units: isLowHigh, tokens: isLowHigh, liv
 
 const isLevelMetrics = record<LevelMetrics>({
   level: oneOf('token', 'segment', 'sequence'),
+  widths: record<LevelMetrics['widths']>({ low: isNumber, high: isNumber }),
   units: isCount,
   liveUnits: isCount,
   logRatio: record<LevelMetrics['logRatio']>({

@@ -1,0 +1,291 @@
+import { hyperparametersOf, clipWidthsOf } from '../config/hyper';
+import type { RunConfig } from '../config/runConfig';
+import { Rng } from '../core/rng';
+import type { PackedBatch, PolicyEngine, ReferencePolicy, UpdateRecord } from '../engines/engine';
+import { computeMetrics, deadGroupShare, getObjective, rowWeights, segmentTokens } from '../objectives';
+import type { BatchMetrics, ObjectiveBatch } from '../objectives/types';
+import type { Task } from '../tasks/task';
+import { estimateAdvantages, groupsOf } from './advantages';
+import { packLossInputs, packRows, responseOf } from './batch';
+import type { RowData } from './batch';
+import { sigmoid } from './critic';
+import type { Critic } from './critic';
+import { NotFiniteError, ReferencePolicyError } from './errors';
+import type { BatchRecord, CompletionRecord, CriticReport, StepReport, UpdateReport } from './report';
+import { encodePrompts } from './rollout';
+import type { Rollout } from './rollout';
+
+const REWARD_STREAM = 0x73687566;
+const ROW_STREAM = 0x726f7773;
+
+/** Adam as in experiments.md section 2: fresh state, no decay. */
+const ADAM = { beta1: 0.9, beta2: 0.99, adamEps: 1e-8, weightDecay: 0 } as const;
+
+/** Largest |log ratio| (nats) at the first update after a rollout that still counts as "the same policy" in f32. */
+export const SELF_CHECK_TOLERANCE = 1e-4;
+
+/** What one iteration works with. */
+export interface StepContext {
+  engine: PolicyEngine;
+  task: Task;
+  config: RunConfig;
+  /** Iteration, from 1. */
+  step: number;
+  /** Updates of the run so far. */
+  updatesBefore: number;
+  /** Present when beta > 0. */
+  reference: ReferencePolicy | null;
+  /** Present when the objective subtracts V(prompt). */
+  critic: Critic | null;
+  /** Milliseconds of a steady clock. */
+  now: () => number;
+  /** What is being done, and how much of the iteration is done, 0..1. */
+  onProgress: (message: string, done: number) => void;
+}
+
+export interface StepResult {
+  report: StepReport;
+  batch: BatchRecord;
+}
+
+/** One planned minibatch update. */
+interface Planned {
+  epoch: number;
+  minibatch: number;
+  rows: number[];
+  packed: PackedBatch;
+  learningRate: number;
+}
+
+/**
+ * Everything after the rollout: verify, old and reference log-probs, advantages, minibatches times epochs of updates,
+ * metrics. Updates are enqueued one after another and read back once, so the GPU is never waited for in between.
+ * @throws NotFiniteError when a log-prob, gradient or loss is not finite
+ */
+export async function trainOnRollout(context: StepContext, rollout: Rollout, started: number): Promise<StepResult> {
+  const { engine, task, config, step, critic, now } = context;
+  const rolloutDone = now();
+  const { rewards, formed } = verify(task, rollout, config, step);
+  const segments = rollout.characters.map((tokens) => segmentTokens(tokens, { delimiters: task.delimiters, eos: task.eos }));
+  const verifyDone = now();
+
+  context.onProgress('scoring', 0.4);
+  const old = config.oldLogpSource === 'trainer' ? await scoreRows(engine, rollout, config) : { logp: rollout.logp, entropy: rollout.entropy };
+  checkRows(old.logp, 'The log-prob of a sampled token', step);
+  const oldDone = now();
+  const refLogp = context.reference ? await referenceRows(context.reference, rollout, config) : null;
+  if (refLogp) checkRows(refLogp, 'A log-prob of the reference policy', step);
+  const referenceDone = now();
+
+  const promptIds = encodePrompts(task, rollout.prompts, rollout.groupSize);
+  const valueLogits = critic?.logits(promptIds) ?? null;
+  const values = valueLogits?.map(sigmoid) ?? null;
+  const advantages = estimateAdvantages(config, { rewards, groupSize: rollout.groupSize, valueLogits });
+  const meanEntropy = meanOf(old.entropy);
+  const rows: RowData[] = segments.map((segment, r) => ({
+    oldLogp: old.logp[r], refLogp: refLogp?.[r] ?? null, advantage: advantages[r], segments: segment, entropy: old.entropy[r],
+  }));
+
+  const hyper = hyperparametersOf(config);
+  const planned: Planned[] = [];
+  let criticLoss = 0;
+  for (let epoch = 1; epoch <= config.epochs; epoch++) {
+    for (const [i, chosen] of minibatchRows(config, step, epoch, rollout.rows).entries()) {
+      const update = context.updatesBefore + planned.length;
+      const packed = packRows(rollout, chosen);
+      const weights = rowWeights(chosen.map((r) => rollout.lengths[r]), config.lossAggMode, { maxTokens: task.maxNewTokens });
+      const inputs = packLossInputs(packed, task.promptLength, chosen.map((r) => rows[r]), weights, meanEntropy);
+      const learningRate = config.learningRate * Math.min(1, (update + 1) / config.warmupUpdates);
+      engine.update(packed, inputs, { ...ADAM, learningRate, maxGradNorm: config.maxGradNorm, temperature: config.temperature, hyper });
+      planned.push({ epoch, minibatch: i + 1, rows: chosen, packed, learningRate });
+      if (critic) criticLoss += critic.update(gather(promptIds, chosen, task.promptLength), chosen.map((r) => rewards[r]), config.criticLearningRate);
+    }
+  }
+  engine.endIteration();
+  context.onProgress('updating', 0.6);
+  const records = await engine.collect();
+  const updatesDone = now();
+  if (records.length !== planned.length) throw new Error(`the engine gave ${records.length} records for ${planned.length} updates`);
+
+  const updates: UpdateReport[] = [];
+  const newLogp: Float32Array[] = [];
+  const lastUpdate: number[] = [];
+  planned.forEach((plan, k) => {
+    const record = records[k];
+    const metrics = measure(context, rows, plan, record, meanEntropy);
+    const update = context.updatesBefore + k;
+    checkUpdate(record, metrics, step, k + 1);
+    updates.push({ update, step, epoch: plan.epoch, minibatch: plan.minibatch, metrics, gradNorm: record.gradNorm, learningRate: plan.learningRate });
+    plan.rows.forEach((r, i) => {
+      newLogp[r] = responseOf(plan.packed, task.promptLength, record.newLogp, i);
+      lastUpdate[r] = k + 1;
+    });
+  });
+
+  const tokens = rollout.lengths.reduce((sum, n) => sum + n, 0);
+  const rolloutMs = rolloutDone - started;
+  const report: StepReport = {
+    step,
+    objective: config.objective,
+    reward: mean(rewards),
+    formatRate: mean(formed),
+    meanLength: tokens / rollout.rows,
+    truncatedFraction: rollout.truncated.filter(Boolean).length / rollout.rows,
+    deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(rewards, groupsOf(rollout.rows, rollout.groupSize)),
+    critic: critic && values ? criticReport(criticLoss / planned.length, values, rewards) : null,
+    updates,
+    selfCheck: selfCheck(config, updates[0].metrics),
+    ms: {
+      rollout: rolloutMs,
+      verify: verifyDone - rolloutDone,
+      reference: referenceDone - oldDone,
+      update: oldDone - verifyDone + (updatesDone - referenceDone),
+      total: now() - started,
+    },
+    tokensPerSecond: rolloutMs > 0 ? (1000 * tokens) / rolloutMs : 0,
+  };
+  const completions: CompletionRecord[] = rollout.characters.map((characters, r) => ({
+    group: Math.floor(r / rollout.groupSize),
+    tokens: characters,
+    oldLogp: old.logp[r],
+    newLogp: newLogp[r],
+    entropy: old.entropy[r],
+    refLogp: refLogp?.[r] ?? null,
+    segments: segments[r],
+    reward: rewards[r],
+    advantage: advantages[r],
+    value: values?.[r] ?? null,
+    minibatch: lastUpdate[r],
+  }));
+  return { report, batch: { step, objective: config.objective, config: { ...config }, prompts: rollout.prompts, completions, meanEntropy } };
+}
+
+/** Rewards and well-formedness of every row; the control deals the rewards out at random. */
+function verify(task: Task, rollout: Rollout, config: RunConfig, step: number): { rewards: number[]; formed: number[] } {
+  const rewards: number[] = [];
+  const formed: number[] = [];
+  rollout.characters.forEach((characters, r) => {
+    const prompt = rollout.prompts[Math.floor(r / rollout.groupSize)];
+    const response = characters.join('');
+    rewards.push(task.verify(prompt, response));
+    formed.push(task.wellFormed(prompt, response) ? 1 : 0);
+  });
+  if (config.shuffleRewards) new Rng(config.seed, REWARD_STREAM, step).shuffle(rewards);
+  return { rewards, formed };
+}
+
+/** The rows of each minibatch, drawn anew for each epoch. */
+export function minibatchRows(config: Pick<RunConfig, 'seed' | 'minibatches'>, step: number, epoch: number, rows: number): number[][] {
+  const order = new Rng(config.seed, ROW_STREAM, step, epoch).shuffle(Array.from({ length: rows }, (_, r) => r));
+  const size = rows / config.minibatches;
+  return Array.from({ length: config.minibatches }, (_, i) => order.slice(i * size, (i + 1) * size));
+}
+
+/** Log-probs and entropies of every row under the trainer's present parameters. */
+async function scoreRows(engine: PolicyEngine, rollout: Rollout, config: RunConfig): Promise<{ logp: Float32Array[]; entropy: Float32Array[] }> {
+  const logp: Float32Array[] = [];
+  const entropy: Float32Array[] = [];
+  for (const rows of chunks(rollout.rows, rollout.rows / config.minibatches)) {
+    const packed = packRows(rollout, rows);
+    const scored = await engine.score(packed, config.temperature);
+    rows.forEach((r, i) => {
+      logp[r] = responseOf(packed, rollout.promptLength, scored.logp, i);
+      entropy[r] = responseOf(packed, rollout.promptLength, scored.entropy, i);
+    });
+  }
+  return { logp, entropy };
+}
+
+async function referenceRows(reference: ReferencePolicy, rollout: Rollout, config: RunConfig): Promise<Float32Array[]> {
+  const logp: Float32Array[] = [];
+  for (const rows of chunks(rollout.rows, rollout.rows / config.minibatches)) {
+    const packed = packRows(rollout, rows);
+    let scored: Float32Array;
+    try {
+      scored = await reference.logp(packed, config.temperature);
+    } catch (error) {
+      throw new ReferencePolicyError(error);
+    }
+    rows.forEach((r, i) => {
+      logp[r] = responseOf(packed, rollout.promptLength, scored, i);
+    });
+  }
+  return logp;
+}
+
+function chunks(rows: number, size: number): number[][] {
+  return Array.from({ length: rows / size }, (_, i) => Array.from({ length: size }, (_, k) => i * size + k));
+}
+
+/** Metrics of one minibatch as its update saw it, at all three levels. */
+function measure(context: StepContext, rows: readonly RowData[], plan: Planned, record: UpdateRecord, meanEntropy: number): BatchMetrics {
+  const { config, task } = context;
+  const chosen = plan.rows.map((r) => rows[r]);
+  const batch: ObjectiveBatch = {
+    oldLogp: chosen.map((row) => row.oldLogp),
+    newLogp: chosen.map((_, i) => responseOf(plan.packed, task.promptLength, record.newLogp, i)),
+    mask: chosen.map((row) => new Uint8Array(row.oldLogp.length).fill(1)),
+    segments: chosen.map((row) => row.segments),
+    entropy: chosen.map((row) => row.entropy),
+    advantages: chosen.map((row) => new Float64Array(row.oldLogp.length).fill(row.advantage)),
+    maxTokens: task.maxNewTokens,
+    meanEntropy,
+  };
+  const refs = chosen.map((row) => row.refLogp).filter((ref) => ref !== null);
+  if (refs.length === chosen.length) batch.refLogp = refs;
+  return computeMetrics(getObjective(config.objective), batch, { hyper: hyperparametersOf(config), lossAggMode: config.lossAggMode, widths: clipWidthsOf(config) });
+}
+
+function checkRows(rows: readonly Float32Array[], place: string, step: number): void {
+  for (const row of rows) for (const x of row) if (!Number.isFinite(x)) throw new NotFiniteError(place, step, 0);
+}
+
+function checkUpdate(record: UpdateRecord, metrics: BatchMetrics, step: number, update: number): void {
+  for (const x of record.newLogp) if (!Number.isFinite(x)) throw new NotFiniteError('A log-prob of the policy', step, update);
+  if (!Number.isFinite(metrics.loss)) throw new NotFiniteError('The loss', step, update);
+  if (!Number.isFinite(record.gradNorm)) throw new NotFiniteError('The gradient norm', step, update);
+}
+
+/** Sampler and trainer must agree before anything was learnt from a rollout, unless a dial makes them differ on purpose. */
+function selfCheck(config: RunConfig, first: BatchMetrics): StepReport['selfCheck'] {
+  const mismatchWanted = config.oldLogpSource === 'sampler' && (config.samplerPrecision !== 'f32' || config.samplerLag > 0);
+  return { maxAbsLogRatio: first.maxAbsLogRatio, ok: mismatchWanted ? null : first.maxAbsLogRatio < SELF_CHECK_TOLERANCE };
+}
+
+function criticReport(loss: number, values: Float64Array, rewards: readonly number[]): CriticReport {
+  return { loss, meanValue: mean(values), correlation: correlation(values, rewards) };
+}
+
+function gather(source: Uint32Array, rows: readonly number[], width: number): Uint32Array {
+  const out = new Uint32Array(rows.length * width);
+  rows.forEach((r, i) => out.set(source.subarray(r * width, (r + 1) * width), i * width));
+  return out;
+}
+
+function mean(x: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) sum += x[i];
+  return sum / x.length;
+}
+
+function meanOf(rows: readonly ArrayLike<number>[]): number {
+  let sum = 0;
+  let n = 0;
+  for (const row of rows) {
+    for (let i = 0; i < row.length; i++) sum += row[i];
+    n += row.length;
+  }
+  return sum / n;
+}
+
+/** Pearson correlation; null when either side does not vary. */
+function correlation(a: ArrayLike<number>, b: ArrayLike<number>): number | null {
+  const [ma, mb] = [mean(a), mean(b)];
+  let [ab, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) {
+    ab += (a[i] - ma) * (b[i] - mb);
+    aa += (a[i] - ma) ** 2;
+    bb += (b[i] - mb) ** 2;
+  }
+  return aa > 1e-18 && bb > 1e-18 ? ab / Math.sqrt(aa * bb) : null;
+}

@@ -1,0 +1,178 @@
+import { isSingleAnswer, OBJECTIVE_CHOICES } from '../config/choices';
+import { FIELD_NAMES, fieldOf, formatValue } from '../config/fields';
+import type { FieldName, Problem } from '../config/fieldTypes';
+import { objectivePatch } from '../config/presets';
+import type { RunConfig } from '../config/runConfig';
+import { validateConfig } from '../config/validate';
+import type { PolicyEngine, ReferencePolicy } from '../engines/engine';
+import { compileTokenLoss, getObjective } from '../objectives';
+import { VOCABULARY } from '../tasks/tokenizer';
+import type { Task } from '../tasks/task';
+import { needsCritic } from './advantages';
+import { Critic } from './critic';
+import { ReferencePolicyError } from './errors';
+import { evaluateHeldOut, showcaseAnswers } from './evaluate';
+import type { EvalReport, ShowcaseAnswer } from './report';
+import { sampleRollout } from './rollout';
+import { trainOnRollout } from './step';
+import type { StepResult } from './step';
+
+/** What the trainer cannot do by itself. */
+export interface TrainerDeps {
+  /** Loads the frozen base policy that KL is measured against; called when beta first rises above 0. */
+  loadReference: () => Promise<ReferencePolicy>;
+  /** A steady clock, ms. */
+  now?: () => number;
+  /** What is going on, for the phase line: nothing may be silent for over a second. `done` is 0..1, or null when unknown. */
+  onActivity?: (activity: 'compiling' | 'loadingReference' | 'running' | 'evaluating', message: string, done: number | null) => void;
+}
+
+/** One setting that a live change altered; from and to in words. */
+export interface Change {
+  field: FieldName;
+  from: string;
+  to: string;
+}
+
+/**
+ * One run: keeps the count of iterations and updates, the critic and the settings in force, and takes one iteration at a time.
+ * The engine must hold the base parameters. Calls must not overlap. No DOM, no timers.
+ */
+export class Trainer {
+  readonly engine: PolicyEngine;
+  readonly task: Task;
+  private readonly deps: TrainerDeps;
+  private inForce: RunConfig;
+  private stepsDone = 0;
+  private updatesDone = 0;
+  private critic: Critic | null = null;
+  private reference: ReferencePolicy | null = null;
+  private compiled: string | null = null;
+  private broken: unknown = null;
+
+  /** @param config must have passed validateConfig. */
+  constructor(engine: PolicyEngine, task: Task, config: RunConfig, deps: TrainerDeps) {
+    this.engine = engine;
+    this.task = task;
+    this.deps = deps;
+    this.inForce = { ...config };
+  }
+
+  /** The settings in force: a copy. */
+  get config(): RunConfig {
+    return { ...this.inForce };
+  }
+
+  /** Finished iterations. */
+  get step(): number {
+    return this.stepsDone;
+  }
+
+  /**
+   * Changes settings from the next iteration on. Settings that need a reset are refused, values out of bounds clamped;
+   * both are reported. A new objective brings what it must have along (objectivePatch).
+   */
+  configure(patch: Partial<RunConfig>): { changes: Change[]; problems: Problem[] } {
+    const problems: Problem[] = [];
+    const wanted: Record<string, unknown> = { ...patch };
+    for (const name of FIELD_NAMES) {
+      if (fieldOf(name).live || wanted[name] === undefined || wanted[name] === this.inForce[name]) continue;
+      problems.push({ field: name, message: `${fieldOf(name).label}: a change needs a reset; it stays ${formatValue(name, this.inForce[name])}.` });
+      delete wanted[name];
+    }
+    const objective = patch.objective;
+    const known = objective !== undefined && OBJECTIVE_CHOICES.some((o) => o.value === objective);
+    const base = known && isSingleAnswer(objective) !== isSingleAnswer(this.inForce.objective) ? { ...this.inForce, ...objectivePatch(this.inForce, objective) } : this.inForce;
+    const checked = validateConfig(wanted, base, this.engine.limits);
+    const changes = FIELD_NAMES.filter((name) => checked.config[name] !== this.inForce[name]).map((field) => ({
+      field, from: String(this.inForce[field]), to: String(checked.config[field]),
+    }));
+    this.inForce = checked.config;
+    return { changes, problems: [...problems, ...checked.problems] };
+  }
+
+  /** Compiles the objective's token loss, so that the first iteration does not wait for it. A second call costs nothing. */
+  prepare(): Promise<void> {
+    return this.prepareFor(this.inForce);
+  }
+
+  private async prepareFor({ objective, beta }: RunConfig): Promise<void> {
+    if (this.compiled !== objective) {
+      this.deps.onActivity?.('compiling', `Compiling ${getObjective(objective).title}`, null);
+      await this.engine.setTokenLoss(compileTokenLoss(getObjective(objective)));
+      this.compiled = objective;
+    }
+    if (beta > 0 && !this.reference) {
+      this.deps.onActivity?.('loadingReference', 'Loading the reference policy', null);
+      try {
+        this.reference = await this.deps.loadReference();
+      } catch (error) {
+        throw new ReferencePolicyError(error);
+      }
+    }
+  }
+
+  /**
+   * One iteration: rollout, verification, minibatches times epochs of updates, metrics.
+   * @throws NotFiniteError when the policy diverged (every later call throws the same), ReferencePolicyError
+   */
+  async runStep(): Promise<StepResult> {
+    if (this.broken !== null) throw this.broken;
+    // A change that arrives while this iteration runs must not reach half of it.
+    const config = this.config;
+    await this.prepareFor(config);
+    const step = this.stepsDone + 1;
+    const now = this.deps.now ?? (() => performance.now());
+    if (needsCritic(config)) this.critic ??= new Critic(this.task.promptLength, VOCABULARY, config.seed);
+    const progress = (message: string, done: number): void => this.deps.onActivity?.('running', `Iteration ${step}: ${message}`, done);
+    const started = now();
+    progress('sampling', 0);
+    const rollout = await sampleRollout(this.engine, this.task, config, step);
+    try {
+      const result = await trainOnRollout(
+        {
+          engine: this.engine,
+          task: this.task,
+          config,
+          step,
+          updatesBefore: this.updatesDone,
+          reference: config.beta > 0 ? this.reference : null,
+          critic: needsCritic(config) ? this.critic : null,
+          now,
+          onProgress: progress,
+        },
+        rollout,
+        started,
+      );
+      this.stepsDone = step;
+      this.updatesDone += result.report.updates.length;
+      return result;
+    } catch (error) {
+      // Some updates may have been made; the run cannot be continued from here.
+      this.broken = error;
+      throw error;
+    }
+  }
+
+  /** Greedy answers to held-out prompts and to the showcase prompts. */
+  async evaluate(): Promise<{ report: EvalReport; answers: ShowcaseAnswer[] }> {
+    const { accuracy, prompts } = await evaluateHeldOut(this.engine, this.task, {
+      prompts: this.inForce.evalPrompts,
+      greedy: true,
+      onProgress: (done) => this.deps.onActivity?.('evaluating', 'Answering held-out prompts', done),
+    });
+    return { report: { step: this.stepsDone, prompts, greedy: accuracy }, answers: await this.showcase() };
+  }
+
+  /** Greedy answers to the showcase prompts. */
+  async showcase(): Promise<ShowcaseAnswer[]> {
+    const answers = await showcaseAnswers(this.engine, this.task);
+    return answers.map((answer) => ({ step: this.stepsDone, ...answer }));
+  }
+
+  /** Lets go of the reference policy; the engine belongs to the caller. */
+  async destroy(): Promise<void> {
+    await this.reference?.destroy();
+    this.reference = null;
+  }
+}
