@@ -1,0 +1,111 @@
+import type { RunConfig } from '../../config/runConfig';
+import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
+import { ratioLevel } from '../charts/looks';
+import type { TokenAddress } from '../charts/types';
+import { judge, segmentSpans, shownCompletions } from './marks';
+import type { Mark } from './marks';
+
+/** Objectives of the table "if trained with", in the deck's order. */
+export const COMPARED = ['grpo', 'sspo', 'gspo', 'sppo'] as const;
+
+/** One line of that table. */
+export interface Comparison {
+  objective: string;
+  advantage: number;
+  mark: Mark;
+  /** The clip edge on the side that the advantage's sign makes binding (ratio). */
+  edge: number;
+}
+
+/** Everything the inspector says of one token, from the stored batch. Log-probs and entropy in nats. */
+export interface TokenFacts {
+  row: CompletionRecord;
+  /** Place within the rows shown (from 1) and within the row (from 1). */
+  rowNumber: number;
+  tokenNumber: number;
+  token: string;
+  oldLogp: number;
+  newLogp: number;
+  entropy: number;
+  /** Of the token itself, whichever objective trains. */
+  tokenRatio: number;
+  tokenLogRatio: number;
+  segment: { text: string; before: string; after: string; number: number; count: number };
+  /** Tokens of the unit that the objective in use clips. */
+  unitTokens: number;
+  inUse: Comparison;
+  others: Comparison[];
+  /** Why SPPO's advantage is not its own, or null when V(prompt) is known. */
+  sppoNote: string | null;
+}
+
+/** Looks one token up and asks every objective about it; null when the address points nowhere. */
+export function inspectToken(batch: BatchRecord, address: TokenAddress, config: RunConfig): TokenFacts | null {
+  const row = batch.completions[address.completion];
+  if (!row || address.token < 0 || address.token >= row.tokens.length) return null;
+  const t = address.token;
+  const compare = (objective: string): Comparison => {
+    const advantage = advantageUnder(objective, row, batch);
+    const mark = judge(objective, [row], config, batch.meanEntropy, [advantage])[0]?.[t] as Mark;
+    return { objective, advantage, mark, edge: bindingEdge(mark, advantage) };
+  };
+  const spans = segmentSpans(row.segments);
+  const spanIndex = spans.findIndex(({ start, end }) => t >= start && t < end);
+  const span = spans[spanIndex] as { start: number; end: number };
+  const text = (from: number, to: number) => row.tokens.slice(from, to).join('');
+  const level = ratioLevel(config.objective);
+  const inUse = compare(config.objective);
+  const shown = shownCompletions(batch, row.group, 1);
+  const tokenRatio = compare('grpo').mark;
+  return {
+    row,
+    rowNumber: shown.indexOf(address.completion) + 1,
+    tokenNumber: t + 1,
+    token: row.tokens[t] as string,
+    oldLogp: row.oldLogp[t] as number,
+    newLogp: row.newLogp[t] as number,
+    entropy: row.entropy[t] as number,
+    tokenRatio: tokenRatio.ratio,
+    tokenLogRatio: tokenRatio.logRatio,
+    segment: { text: text(span.start, span.end), before: text(span.start, t), after: text(t + 1, span.end), number: spanIndex + 1, count: spans.length },
+    unitTokens: level === 'token' ? 1 : level === 'segment' ? span.end - span.start : row.tokens.length,
+    inUse,
+    others: COMPARED.map((objective) => (objective === config.objective ? inUse : compare(config.objective === 'lpo' && objective === 'sspo' ? 'lpo' : objective))),
+    sppoNote: batch.objective === 'sppo' || row.value !== null ? null : 'SPPO’s own A needs V(prompt), which this run does not learn: the same A stands in.',
+  };
+}
+
+/** The advantage an objective would give this row: SPPO's R - V(prompt) where a critic has spoken, else the row's own. */
+function advantageUnder(objective: string, row: CompletionRecord, batch: BatchRecord): number {
+  if (objective === 'sppo' && batch.objective !== 'sppo' && row.value !== null) return row.reward - row.value;
+  return row.advantage;
+}
+
+/** The edge beyond which the gradient would be cut: above for A > 0, below for A < 0; for A = 0 the one on the ratio's side. */
+function bindingEdge(mark: Mark, advantage: number): number {
+  if (advantage === 0) return mark.ratio >= 1 ? mark.high : mark.low;
+  return advantage > 0 ? mark.high : mark.low;
+}
+
+/** The two branches of the clipped surrogate for one token, in numbers; `dual` is c times A where a dual clip acts. */
+export interface Branches {
+  ratio: number;
+  clippedRatio: number;
+  advantage: number;
+  plain: number;
+  clipped: number;
+  dual: number | null;
+  /** Which of them is the objective's value. */
+  winner: 'plain' | 'clipped' | 'dual' | 'tie';
+}
+
+/** min(r A, clip(r) A), and for A < 0 with dual clip c the larger of that and c A (PPO eq. 7; arXiv 1912.09729). */
+export function branches({ mark, advantage }: Comparison, dualClip: number): Branches {
+  const clippedRatio = Math.min(Math.max(mark.ratio, mark.low), mark.high);
+  const plain = mark.ratio * advantage;
+  const clipped = clippedRatio * advantage;
+  const dual = dualClip > 0 && advantage < 0 ? dualClip * advantage : null;
+  const smaller = Math.min(plain, clipped);
+  const winner = dual !== null && dual > smaller ? 'dual' : plain === clipped ? 'tie' : plain < clipped ? 'plain' : 'clipped';
+  return { ratio: mark.ratio, clippedRatio, advantage, plain, clipped, dual, winner };
+}

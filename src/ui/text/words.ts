@@ -1,0 +1,80 @@
+import type { RunConfig } from '../../config/runConfig';
+import { LEVEL_TITLE } from '../../core/levels';
+import type { CompletionRecord } from '../../worker/protocol';
+import { objectiveTitle, ratioLevel } from '../charts/looks';
+import { ratio, trueMinus } from '../theme/numbers';
+import type { Mark, RowMarks, Verdict } from './marks';
+
+/** Sentences of the text views, kept apart from their markup. */
+
+export const VERDICT_WORDS: Record<Verdict, string> = { inside: 'kept', kept: 'outside, kept', clipped: 'clipped' };
+
+/** A clip edge: two decimals, more where the width is finer than that ("1.20", "1.0004"). */
+export function edgeText(edge: number): string {
+  if (edge <= 0) return 'none';
+  const width = Math.abs(edge - 1);
+  const decimals = width > 0 && width < 0.005 ? 4 : Math.abs(width * 100 - Math.round(width * 100)) < 1e-6 ? 2 : 3;
+  return edge.toFixed(decimals);
+}
+
+/** What a screen reader says of one token cell. */
+export function tokenWords(token: string, mark: Mark, row: RowMarks, index: number): string {
+  const segment = row.segments.find(({ start, end }) => index >= start && index < end);
+  const spoken = token === ' ' ? 'space' : token;
+  const parts = [`${spoken}, ratio ${ratio(mark.ratio)}${stateWords(mark)}`];
+  if (segment) parts.push(`subsentence ${ratio(segment.ratio, segment.end - segment.start)}${stateWords(segment)}`);
+  return parts.join('; ');
+}
+
+/** ", clipped above", ", outside below but kept", or nothing. */
+export function stateWords({ verdict, side }: Mark): string {
+  if (verdict === 'inside') return '';
+  const where = side === 'low' ? 'below' : 'above';
+  return verdict === 'clipped' ? `, clipped ${where}` : `, outside ${where} but kept`;
+}
+
+/** Which marks count: the objective in use clips at one level only. */
+export function clipSentence(config: RunConfig): string {
+  const title = objectiveTitle(config.objective);
+  const rest = 'subsentence ratio above, its bracket bold if clipped, dotted if outside but kept';
+  const level = ratioLevel(config.objective);
+  if (level === 'token') return `${title} clips tokens; ${rest}`;
+  if (level === 'segment') return `${title} clips subsentences: ${rest}`;
+  return `${title} clips whole sequences; ${rest}`;
+}
+
+/** "8 answers, 5 right". */
+export function groupWords(rows: readonly CompletionRecord[], single: boolean): string {
+  const right = rows.filter((row) => row.reward > 0).length;
+  const noun = single ? (rows.length === 1 ? 'prompt' : 'prompts') : rows.length === 1 ? 'answer' : 'answers';
+  return `${rows.length} ${noun}${single ? ', one answer each' : ''}, ${right} right`;
+}
+
+/** Why a whole group teaches nothing, or null. */
+export function deadWords(rows: readonly CompletionRecord[], single: boolean): string | null {
+  if (single || rows.length < 2 || rows.some((row) => row.advantage !== 0)) return null;
+  const first = rows[0] as CompletionRecord;
+  if (rows.some((row) => row.reward !== first.reward)) return null;
+  return `all ${rows.length} alike, advantage 0: no gradient from this group`;
+}
+
+/** The heading of the inspector: what became of the token under the objective in use. */
+export function verdictTitle(mark: Mark, advantage: number): string {
+  if (advantage === 0) return 'Why this token teaches nothing';
+  return mark.verdict === 'clipped' ? 'Why this token was clipped' : 'Why this token was kept';
+}
+
+/** Which branch of the objective won, in words. */
+export function branchWords(mark: Mark, advantage: number, config: RunConfig, unitTokens: number): string {
+  if (advantage === 0) return 'The advantage is 0, so both branches are 0: no gradient, clipped or not.';
+  const level = ratioLevel(config.objective);
+  const whom =
+    level === 'token' ? 'this token' : level === 'segment' ? `the ${unitTokens} tokens of this subsentence` : `any of the ${unitTokens} tokens of this answer`;
+  if (mark.verdict === 'clipped' && advantage < 0 && mark.side === 'high') {
+    return `The ratio is past the dual clip ${trueMinus(String(config.dualClip))}: the loss is flat there, so no gradient from ${whom}.`;
+  }
+  if (mark.verdict === 'clipped') return `The clipped branch won: constant in θ, so no gradient from ${whom}.`;
+  if (mark.verdict === 'inside') return `${LEVEL_TITLE[level]} ratio inside the band: both branches are alike, the gradient is whole.`;
+  const direction = advantage > 0 ? 'an answer that should rise has fallen' : 'an answer that should fall has risen';
+  return `Outside the band, but ${direction}: the unclipped branch won, the gradient is whole.`;
+}
