@@ -1,0 +1,78 @@
+// Per-token loss and coefficient c = dLoss/dlogp of one objective; objectives/toWgsl.ts prints the OBJECTIVE part.
+// newLogp, targets [N]; lossFloats [N, 8] = (oldLogp, refLogp, advantage, weight, entropyRatio, -, -, -);
+// lossInts [N, 4] = (segStart, segEnd, respStart, respEnd), packed positions; rowStart [rows + 1]; hyper: 16 values by slot;
+// outputs [N, 4] = (coefficient, weight * loss, log ratio at the objective's level, clipped 0/1), zeros where there is no target;
+// scratch [N, MEAN_COUNT]: at each position the averages over its unit. dims = (N, rows, -, -).
+// One thread per row: it fills the row's averages slot by slot, then its tokens, so no barrier is needed.
+// Log ratios are clamped to +-20 by the objective itself before exp. Branches select, so what is not chosen never counts.
+@group(0) @binding(0) var<uniform> dims: Dims;
+@group(0) @binding(1) var<storage, read> newLogp: array<f32>;
+@group(0) @binding(2) var<storage, read> lossFloats: array<f32>;
+@group(0) @binding(3) var<storage, read> lossInts: array<u32>;
+@group(0) @binding(4) var<uniform> hyper: array<vec4f, 4>;
+@group(0) @binding(5) var<storage, read_write> outputs: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> scratch: array<f32>;
+@group(0) @binding(7) var<storage, read> targets: array<u32>;
+@group(0) @binding(8) var<storage, read> rowStart: array<u32>;
+
+const NO_TARGET = 0xffffffffu;
+const SEGMENT = 0u;
+const SEQUENCE = 1u;
+
+struct Token { index: u32, logp: f32, oldLogp: f32, refLogp: f32, advantage: f32, weight: f32, entropyRatio: f32 }
+struct TokenResult { coefficient: f32, loss: f32, logRatio: f32, clipped: f32 }
+
+// e^x - 1 and e^x - 1 - x without cancellation: a series within half a nat of 0.
+fn expm1(x: f32) -> f32 {
+  let series = x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0 * (1.0 + x / 7.0 * (1.0 + x / 8.0)))))));
+  return select(exp(x) - 1.0, series, abs(x) < 0.5);
+}
+fn k3(x: f32) -> f32 {
+  let series = 0.5 * x * x * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0 * (1.0 + x / 6.0 * (1.0 + x / 7.0 * (1.0 + x / 8.0))))));
+  return select(exp(x) - 1.0 - x, series, abs(x) < 0.5);
+}
+fn sigmoid(x: f32) -> f32 {
+  return 1.0 / (1.0 + exp(clamp(-x, -80.0, 80.0)));
+}
+
+fn loadToken(p: u32) -> Token {
+  let f = p * 8u;
+  return Token(p, newLogp[p], lossFloats[f], lossFloats[f + 1u], lossFloats[f + 2u], lossFloats[f + 3u], lossFloats[f + 4u]);
+}
+
+fn unitMean(p: u32, slot: u32) -> f32 {
+  return scratch[p * MEAN_COUNT + slot];
+}
+
+/*OBJECTIVE*/
+
+// Averages meanTerm over each unit of the positions first .. end, and leaves the average at every position of the unit.
+fn fillMean(slot: u32, first: u32, end: u32) {
+  let sequence = meanLevel(slot) == SEQUENCE;
+  var start = first;
+  while (start < end) {
+    let unitEnd = select(min(max(lossInts[start * 4u + 1u], start + 1u), end), end, sequence);
+    var sum = 0.0;
+    for (var p = start; p < unitEnd; p++) { sum += meanTerm(slot, loadToken(p)); }
+    let average = sum / f32(unitEnd - start);
+    for (var p = start; p < unitEnd; p++) { scratch[p * MEAN_COUNT + slot] = average; }
+    start = unitEnd;
+  }
+}
+
+@compute @workgroup_size(4)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let row = id.x;
+  if (row >= dims.a) { return; }
+  let start = rowStart[row];
+  let end = rowStart[row + 1u];
+  if (end <= start) { return; }
+  // The last position of a row predicts its last token; without one the row has no response.
+  let first = select(lossInts[(end - 1u) * 4u + 2u], end, targets[end - 1u] == NO_TARGET);
+  for (var p = start; p < first; p++) { outputs[p] = vec4f(0.0); }
+  for (var slot = 0u; slot < MEAN_COUNT; slot++) { fillMean(slot, first, end); }
+  for (var p = first; p < end; p++) {
+    let result = tokenLoss(loadToken(p));
+    outputs[p] = vec4f(result.coefficient, result.loss, result.logRatio, result.clipped);
+  }
+}
