@@ -1,6 +1,5 @@
 import { rowWeights, type LossBatchTotals } from './aggregation';
-import type { TokenColumns } from './evaluate';
-import type { LossAggMode, ObjectiveBatch } from './types';
+import type { LossAggMode, ObjectiveBatch, TokenColumns } from './types';
 
 /** A batch without its masked slots: n counted tokens end to end, row after row. */
 export interface CompactBatch extends TokenColumns {

@@ -1,23 +1,11 @@
 import { invariant } from '../core/errors';
-import type { Leaf } from './expr';
 import type { Graph, GraphNode } from './graph';
 import { k3 } from './klEstimators';
+import type { TokenColumns } from './types';
 
 /**
  * The f64 interpreter: what an expression is worth at every token of a batch. It is the reference for the shader.
  */
-
-/** A batch as columns over its n counted tokens, row after row; units (segments, sequences) are ranges of tokens. */
-export interface TokenColumns extends Record<Leaf, ArrayLike<number>> {
-  /** n, tokens. */
-  count: number;
-  /** First token and one past the last of each token's segment; [n]. */
-  segStart: ArrayLike<number>;
-  segEnd: ArrayLike<number>;
-  /** The same for its sequence; [n]. */
-  seqStart: ArrayLike<number>;
-  seqEnd: ArrayLike<number>;
-}
 
 /** Values of all nodes of a graph; [nodes][n]. */
 export type GraphValues = Float64Array[];

@@ -1,23 +1,14 @@
 import { UserError } from '../core/errors';
 import { compactBatch, scatter, type CompactBatch } from './compact';
 import { differentiate } from './differentiate';
-import { evaluateGraph, unitMeans, type TokenColumns } from './evaluate';
+import { evaluateGraph, unitMeans } from './evaluate';
 import { exp, clamp, mul, weight, LOG_RATIO_CLAMP, type Expr } from './expr';
 import { buildGraph, type Graph } from './graph';
 import { resolveHyperparameters, type Objective } from './objective';
-import type { Hyperparameters, LossAggMode, ObjectiveBatch, ObjectiveResult } from './types';
+import type { Hyperparameters, LossAggMode, ObjectiveBatch, ObjectiveResult, TokenColumns, TokenLossColumns, TokenLossReference } from './types';
 
-/** What one objective says about every token of a batch; columns [n] in f64. */
-export interface TokenResults {
-  /** dLoss/dlogp, aggregation weight included. */
-  coefficient: Float64Array;
-  /** weight * loss of the token; sums to the batch's loss. */
-  loss: Float64Array;
-  /** Log ratio at the objective's own level, nats, clamped. */
-  logRatio: Float64Array;
-  /** 1 where the clip cut the policy gradient to zero. */
-  clipped: Float64Array;
-  /** The band's widths at the token. */
+/** What one objective says about every token of a batch, and the widths of its band there; columns [n] in f64. */
+export interface TokenResults extends TokenLossColumns {
   low: Float64Array;
   high: Float64Array;
 }
@@ -43,6 +34,12 @@ export function evaluateTokens(objective: Objective, columns: TokenColumns, hype
   const values = evaluateGraph(graph, columns, hyper);
   return Object.fromEntries(ROOTS.map((name, i) => [name, values[graph.roots[i]]])) as Record<(typeof ROOTS)[number], Float64Array>;
 }
+
+/** The objective as a function of columns, for the kernel's twin. */
+export const tokenLossReference =
+  (objective: Objective): TokenLossReference =>
+  (columns, hyper) =>
+    evaluateTokens(objective, columns, hyper);
 
 /** Columns and results together, for the callers that measure as well. Throws UserError on bad hyperparameters. */
 export function evaluateCompact(

@@ -29,8 +29,7 @@ export {
   type SequenceAdvantageOptions,
 } from './advantages';
 export { compactBatch, type CompactBatch } from './compact';
-export type { TokenColumns } from './evaluate';
-export { assembleResult, coefficientOf, evaluateCompact, evaluateObjective, evaluateTokens, logRatios, ratioOf, type TokenResults } from './evaluateObjective';
+export { assembleResult, coefficientOf, evaluateCompact, evaluateObjective, evaluateTokens, logRatios, ratioOf, tokenLossReference, type TokenResults } from './evaluateObjective';
 export { LOG_RATIO_CLAMP } from './expr';
 export { k1, k2, k3 } from './klEstimators';
 export { computeMetrics, DEFAULT_WIDTHS, HISTOGRAM_EDGES, histogramBin, metricsOf, quantile, type MetricsOptions } from './metrics';

@@ -16,7 +16,7 @@ import type { TokenLoss } from './types';
 /** hyper: array<vec4f, 4>. */
 export const MAX_SLOTS = 16;
 /** Means that the shell's scratch memory can hold per position. */
-export const MAX_MEANS = 8;
+export const MAX_MEANS = 16;
 
 export function compileTokenLoss(objective: Objective): TokenLoss {
   const names = objective.hyperparameters.map((h) => h.name);

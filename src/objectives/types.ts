@@ -153,3 +153,35 @@ export interface TokenLoss {
   wgsl: string;
   slots: Record<string, number>;
 }
+
+/** A batch as columns over its n counted tokens, row after row; units (segments, sequences) are ranges of tokens. */
+export interface TokenColumns {
+  /** n, tokens. */
+  count: number;
+  /** Nats; [n] each. */
+  logp: ArrayLike<number>;
+  oldLogp: ArrayLike<number>;
+  refLogp: ArrayLike<number>;
+  advantage: ArrayLike<number>;
+  /** Aggregation weight w_t; [n]. */
+  weight: ArrayLike<number>;
+  /** Mean entropy of the token's segment over mean entropy of the rollout batch; [n]. */
+  entropyRatio: ArrayLike<number>;
+  /** First token and one past the last of each token's segment; [n]. */
+  segStart: ArrayLike<number>;
+  segEnd: ArrayLike<number>;
+  /** The same for its sequence; [n]. */
+  seqStart: ArrayLike<number>;
+  seqEnd: ArrayLike<number>;
+}
+
+/** What a token loss says of every token; [n] each. `loss` is weighted and sums to the batch's loss; `logRatio` is the own level's. */
+export interface TokenLossColumns {
+  coefficient: Float64Array;
+  loss: Float64Array;
+  logRatio: Float64Array;
+  clipped: Float64Array;
+}
+
+/** The f64 counterpart of TokenLoss.wgsl, for the kernel's twin. `hyper` must name every hyperparameter. */
+export type TokenLossReference = (columns: TokenColumns, hyper: Hyperparameters) => TokenLossColumns;
