@@ -1,6 +1,6 @@
 import { fieldOf, isFieldName, type FieldName } from '../config/fields';
 import type { RunConfig } from '../config/runConfig';
-import type { WorkerCommand, WorkerEvent } from '../worker/protocol';
+import type { Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
 import { changedFields, presetOver, type ConfigStore } from './configStore';
 import { applyEvents, clearedRun, type RunStore } from './runStore';
 
@@ -43,6 +43,9 @@ const CONFIGURE_MS = 60;
 /** Before the first iteration a change that needs a reset gets it by itself, once the person has stopped typing, ms. */
 const AUTO_RESET_MS = 400;
 
+/** Phases that only a run under way has: late ones of the old run say nothing about the new. */
+const OF_A_RUN: readonly Phase[] = ['running', 'paused', 'finished'];
+
 /** Joins client and stores: commands one way, events the other, repaints at most ten times a second. */
 export function connect(options: ConnectOptions): RunControl {
   const { client, config, run, modelsUrl, interval = 100 } = options;
@@ -70,7 +73,7 @@ export function connect(options: ConnectOptions): RunControl {
 
   const onEvent = (event: WorkerEvent) => {
     if (awaitingReset) {
-      if (event.type === 'step' || event.type === 'eval') return;
+      if (event.type === 'step' || event.type === 'eval' || (event.type === 'phase' && OF_A_RUN.includes(event.phase))) return;
       if (event.type === 'config') awaitingReset = false;
     }
     queue.push(event);
@@ -80,8 +83,9 @@ export function connect(options: ConnectOptions): RunControl {
       repaired = event.problems.map((problem) => problem.field).filter(isFieldName);
     }
     if (event.type === 'config') adopt(event.config);
-    // Words about what goes on are never late; pictures may wait.
-    if (event.type === 'step' || event.type === 'eval') flushTimer ??= setTimeout(flush, interval);
+    // A change of state is never late; pictures and progress may wait.
+    const canWait = event.type === 'step' || event.type === 'eval' || (event.type === 'phase' && event.phase === run.getState().phase);
+    if (canWait) flushTimer ??= setTimeout(flush, interval);
     else flush();
     for (const listener of listeners) listener(event);
   };

@@ -58,7 +58,7 @@ export function initialRunState(): RunState {
 
 /** What stays when a run starts over: the machine and the base policy. */
 export function clearedRun(state: RunState): RunState {
-  return { ...state, ...emptyRun(), inForce: null };
+  return { ...state, ...emptyRun(), inForce: null, phase: 'starting', message: 'Starting over', progress: null };
 }
 
 /** The state after a batch of worker events. Pure but for `history`, which takes the new points in place. */

@@ -1,4 +1,4 @@
-import type { KeyboardEvent, PointerEvent } from 'react';
+import type { CSSProperties, KeyboardEvent, PointerEvent } from 'react';
 import { useRef, useState } from 'react';
 import type { Level } from '../../core/levels';
 import { LEVELS, LEVEL_TITLE } from '../../core/levels';
@@ -119,7 +119,7 @@ function EpsRow({ level, low, high, apart, active, ticks, bounds, onChange }: Ro
     <NumberField name={name} className="eps-value" value={eps} {...bounds(sides[0] as Side)} step={eps >= 0.1 ? 0.01 : eps >= 0.01 ? 0.001 : 1e-4} onChange={(next) => onChange(sides, next)} />
   );
   return (
-    <div className={active ? 'eps-row active' : 'eps-row'} style={{ color: GLYPH_HUE[level] }}>
+    <div className={active ? 'eps-row active' : 'eps-row'} style={{ '--hue': GLYPH_HUE[level], color: GLYPH_HUE[level] } as CSSProperties}>
       <div className="eps-head">
         <span className="eps-title">{title}</span>
         <span className="eps-values">

@@ -6,6 +6,8 @@ export interface SegmentedOption<T extends string | number> {
   label: ReactNode;
   /** Spoken name where the label alone does not say enough. */
   name?: string;
+  /** Id of the words inside `label` that describe it further. */
+  describedBy?: string;
 }
 
 interface Props<T extends string | number> {
@@ -51,6 +53,7 @@ export function Segmented<T extends string | number>({ label, options, value, on
           role="radio"
           aria-checked={index === chosen}
           aria-label={option.name}
+          aria-describedby={option.describedBy}
           tabIndex={index === chosen || (chosen < 0 && index === 0) ? 0 : -1}
           onClick={() => onChange(option.value)}
         >

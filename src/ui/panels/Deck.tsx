@@ -28,6 +28,7 @@ export function Deck() {
 }
 
 export function ObjectivePicker({ compact = false }: { compact?: boolean }) {
+  const id = useId();
   const objective = useConfig((state) => state.config.objective);
   const choose = useConfig((state) => state.chooseObjective);
   return (
@@ -38,13 +39,14 @@ export function ObjectivePicker({ compact = false }: { compact?: boolean }) {
       onChange={choose}
       options={deckObjectives(objective).map((entry) => ({
         value: entry.id,
-        name: `${entry.title}, ${entry.line}`,
+        name: entry.title,
+        ...(compact ? {} : { describedBy: `${id}-${entry.id}` }),
         label: (
           <>
             <Glyph kind={entry.glyph} />
             <span className="objective-words">
               <strong>{entry.title}</strong>
-              {compact ? null : <span>{entry.line}</span>}
+              {compact ? null : <span id={`${id}-${entry.id}`}>{entry.line}</span>}
             </span>
           </>
         ),

@@ -8,7 +8,7 @@ import { Deck } from './Deck';
 import { Rail } from './Rail';
 import { RewardPanel } from './RewardPanel';
 import { RulersPanel } from './RulersPanel';
-import { Inspector, RolloutsPanel } from './TextPanels';
+import { FormulaOrToken, RolloutsPanel } from './TextPanels';
 
 /** The instrument: everything on one screen from 1440 x 900. */
 export function DeskView({ view }: { view: BatchView }) {
@@ -50,16 +50,16 @@ function LowerRow({ view }: { view: BatchView }) {
             <Button kind="ghost" className="drawer-close" onClick={close}>
               Close
             </Button>
-            <Inspector view={view} />
+            <FormulaOrToken view={view} />
           </section>
         ) : (
           <Button className="drawer-open" onClick={() => setWanted(true)}>
-            Why a token is clipped
+            Formula, and why a token is clipped
           </Button>
         )
       ) : (
         <section className="panel inspector">
-          <Inspector view={view} />
+          <FormulaOrToken view={view} />
         </section>
       )}
     </div>

@@ -4,7 +4,7 @@ import { ErrorBanner, PendingBanner } from './Banner';
 import type { BatchView } from './batchView';
 import { CapabilityLine } from './CapabilityLine';
 import { ObjectivePicker, PresetPicker, SeedField, SpeedPicker } from './Deck';
-import { ClipGroup, ControlGroup, LearningGroup, StalenessGroup, TaskGroup } from './Rail';
+import { ClipGroup, LearningGroup, StalenessGroup, TaskGroup } from './Rail';
 import { RewardPanel } from './RewardPanel';
 import { RulersPanel } from './RulersPanel';
 import { Formula, Inspector, RolloutsPanel } from './TextPanels';
@@ -45,7 +45,6 @@ export function PhoneView({ view }: { view: BatchView }) {
         </Disclosure>
         <LearningGroup />
         <TaskGroup />
-        <ControlGroup />
         <Disclosure title="Machine" summary="adapter, pace, self-check">
           <CapabilityLine />
         </Disclosure>

@@ -74,7 +74,7 @@ export function ClipGroup() {
             value={config.objective}
             onChange={choose}
             options={[
-              { value: 'sspo', label: 'by entropy (SSPO)' },
+              { value: 'sspo', label: 'by entropy' },
               { value: 'lpo', label: 'fixed (LPO)' },
             ]}
           />
@@ -88,7 +88,7 @@ export function ClipGroup() {
 export function LearningGroup() {
   const config = useConfig((state) => state.config);
   const single = config.objective === 'sppo';
-  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}`;
+  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}${config.shuffleRewards ? ', rewards shuffled: a control' : ''}`;
   return (
     <Disclosure title="Learning" summary={summary}>
       <SettingField name="learningRate" />
@@ -100,6 +100,7 @@ export function LearningGroup() {
       <SettingField name="maxGradNorm" label="Grad norm limit" />
       <SettingField name="lossAggMode" />
       <SettingField name="dualClip" label="Dual clip" />
+      <SettingField name="shuffleRewards" label="Shuffle rewards (control)" />
       {config.objective === 'sspo' ? (
         <>
           <SettingField name="entropyScaleLow" label="Entropy scale, low (ours)" />
@@ -132,15 +133,6 @@ export function TaskGroup() {
   );
 }
 
-export function ControlGroup() {
-  const shuffled = useConfig((state) => state.config.shuffleRewards);
-  return (
-    <Disclosure title="Controls" summary={shuffled ? 'rewards shuffled: nothing can be learnt' : 'rewards as verified'}>
-      <SettingField name="shuffleRewards" label="Shuffle rewards" />
-    </Disclosure>
-  );
-}
-
 export function Rail() {
   return (
     <aside className="rail" aria-label="Settings">
@@ -148,7 +140,6 @@ export function Rail() {
       <ClipGroup />
       <LearningGroup />
       <TaskGroup />
-      <ControlGroup />
     </aside>
   );
 }

@@ -1,10 +1,9 @@
-import { Suspense } from 'react';
-import { Rollouts } from '../text/Rollouts';
+import { Button } from '../controls/Button';
+import { ObjectiveFormula } from '../formula/ObjectiveFormula';
 import { useConfig, useRun } from '../session';
+import { Rollouts } from '../text/Rollouts';
+import { TokenInspector } from '../text/TokenInspector';
 import type { BatchView } from './batchView';
-
-const TokenInspector = (_: { batch: unknown; config: unknown; selected: unknown; compact: boolean }) => <p className="quiet">Choose a token to see its numbers.</p>;
-const ObjectiveFormula = (_: { objective: string; config: unknown }) => null;
 
 export function RolloutsPanel({ view, compact = false }: { view: BatchView; compact?: boolean }) {
   const config = useConfig((state) => state.config);
@@ -27,21 +26,39 @@ export function RolloutsPanel({ view, compact = false }: { view: BatchView; comp
   );
 }
 
+/** One token's numbers; `compact` for the phone. */
 export function Inspector({ view, compact = false }: { view: BatchView; compact?: boolean }) {
   const config = useConfig((state) => state.config);
-  return (
-    <Suspense fallback={<p className="quiet">Setting the formulas</p>}>
-      <TokenInspector batch={view.batch} config={config} selected={view.selected} compact={compact} />
-    </Suspense>
-  );
+  return <TokenInspector batch={view.batch} config={config} selected={view.selected} compact={compact} />;
 }
 
 /** The objective in use as a formula. */
 export function Formula() {
   const config = useConfig((state) => state.config);
+  return <ObjectiveFormula objective={config.objective} config={config} />;
+}
+
+/** The formula that runs; while a token is chosen, what the formula did to it. */
+export function FormulaOrToken({ view }: { view: BatchView }) {
+  const objective = useConfig((state) => state.config.objective);
+  if (view.selected) {
+    return (
+      <>
+        <Inspector view={view} />
+        <Button kind="ghost" className="back-to-formula" onClick={() => view.select(null)}>
+          Back to the formula
+        </Button>
+      </>
+    );
+  }
   return (
-    <Suspense fallback={<p className="quiet">Setting the formula</p>}>
-      <ObjectiveFormula objective={config.objective} config={config} />
-    </Suspense>
+    <>
+      <header className="formula-head">
+        <h2>{objective.toUpperCase()} as it runs</h2>
+        <span className="quiet">loss, minimised</span>
+      </header>
+      <Formula />
+      <p className="formula-hint">{view.batch ? 'Choose a token in the rollouts to see why it was clipped or kept.' : 'With the first rollout, choose any token to see what this loss does to it.'}</p>
+    </>
   );
 }

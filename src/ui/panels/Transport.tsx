@@ -45,7 +45,7 @@ export function StepCount() {
   const config = useRun((state) => state.inForce);
   const place = last && config ? `epoch ${last.epoch}/${config.epochs}, minibatch ${last.minibatch}/${config.minibatches}` : '';
   const share = busy ? progress : total > 0 ? Math.min(1, step / total) : 0;
-  const line = busy ? `${message}${waited}` : phase === 'running' && (seconds > 1 || step === 0) ? `step ${step + 1}, ${seconds} s so far` : phase === 'failed' ? 'stopped, history kept' : place || message;
+  const line = busy ? `${message}${waited}` : phase === 'running' && (seconds > 1 || step === 0) ? `${message}${waited}` : phase === 'failed' ? 'stopped, history kept' : place || message;
   return (
     <div className="step-count">
       <div className="step-line">

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { BatchRecord } from '../../worker/protocol';
 import type { TokenAddress } from '../charts/types';
 import { useRun } from '../session';
@@ -18,12 +18,22 @@ export interface BatchView {
 export function useBatchView(): BatchView {
   const batches = useRun((state) => state.batches);
   const [step, setStep] = useState<number | null>(null);
+  /** A chosen token holds its batch still, until it is let go. */
+  const [heldStep, setHeldStep] = useState<number | null>(null);
   const [group, setGroup] = useState(0);
-  const [selected, select] = useState<TokenAddress | null>(null);
+  const [selected, setSelected] = useState<TokenAddress | null>(null);
   const steps = useMemo(() => batches.map((batch) => batch.step), [batches]);
-  const batch = batches.find((candidate) => candidate.step === step) ?? batches.at(-1) ?? null;
+  const batch = batches.find((candidate) => candidate.step === (step ?? heldStep)) ?? batches.at(-1) ?? null;
   const row = selected && batch ? batch.completions[selected.completion] : undefined;
   const held = selected && row && selected.token < row.tokens.length ? selected : null;
+  const shownStep = batch?.step ?? null;
+  const select = useCallback(
+    (address: TokenAddress | null) => {
+      setSelected(address);
+      setHeldStep(address ? shownStep : null);
+    },
+    [shownStep],
+  );
   return {
     batch,
     steps,
@@ -33,7 +43,10 @@ export function useBatchView(): BatchView {
       setGroup(next);
       select(null);
     },
-    setStep: (next) => setStep(next === steps.at(-1) ? null : next),
+    setStep(next) {
+      setStep(next === steps.at(-1) ? null : next);
+      setHeldStep(null);
+    },
     select,
   };
 }

@@ -64,7 +64,7 @@ export function setting(value: number): string {
   if (value === 0) return '0';
   const size = Math.abs(value);
   if (size < 1e-2) return scientific(value, 6);
-  const text = trueMinus(String(Number(value.toPrecision(6))));
+  const text = trueMinus(String(Number(value.toPrecision(12))));
   return text.replace(/^(\u2212?)0\./, '$1.');
 }
 
