@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ParityNumbers, ParityPage } from '../browser/parity';
+import type { ParityPage } from '../browser/parity';
+import type { ParityNumbers } from '../browser/parityWorker';
 import { launchChromium, serveDist, watch, type PageProblems } from '../helpers/chromium';
 
 /**
@@ -28,6 +29,7 @@ beforeAll(async () => {
     publicDir: resolve('public'),
     base: './',
     logLevel: 'error',
+    worker: { format: 'es' },
     build: { target: 'es2023', outDir: folder, emptyOutDir: true, chunkSizeWarningLimit: 2000, rolldownOptions: { input: resolve('tests/browser/parity.html') } },
   });
   site = await serveDist({ root: folder });
