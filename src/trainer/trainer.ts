@@ -4,6 +4,7 @@ import type { FieldName, Problem } from '../config/fieldTypes';
 import { objectivePatch } from '../config/presets';
 import type { RunConfig } from '../config/runConfig';
 import { validateConfig } from '../config/validate';
+import type { ConfigLimits } from '../config/validate';
 import type { PolicyEngine, ReferencePolicy } from '../engines/engine';
 import { compileTokenLoss, getObjective } from '../objectives';
 import { VOCABULARY } from '../tasks/tokenizer';
@@ -19,7 +20,7 @@ import type { StepResult } from './step';
 
 /** What the trainer cannot do by itself. */
 export interface TrainerDeps {
-  /** Loads the frozen base policy that KL is measured against; called when beta first rises above 0. */
+  /** Loads the frozen base policy that KL is measured against; called when beta first rises above 0. It stays the caller's. */
   loadReference: () => Promise<ReferencePolicy>;
   /** A steady clock, ms. */
   now?: () => number;
@@ -32,6 +33,13 @@ export interface Change {
   field: FieldName;
   from: string;
   to: string;
+}
+
+/** What a configuration may ask of this engine on this task, whose longest answers every update must have room for. */
+export function configLimits(engine: PolicyEngine, task: Task): ConfigLimits {
+  const { rolloutRows, updateRows, updatePositions, updatesPerIteration } = engine.limits;
+  const longest = task.promptLength + task.maxNewTokens - 1;
+  return { rolloutRows, updateRows: Math.min(updateRows, Math.floor(updatePositions / longest)), updatesPerIteration };
 }
 
 /**
@@ -83,7 +91,7 @@ export class Trainer {
     const objective = patch.objective;
     const known = objective !== undefined && OBJECTIVE_CHOICES.some((o) => o.value === objective);
     const base = known && isSingleAnswer(objective) !== isSingleAnswer(this.inForce.objective) ? { ...this.inForce, ...objectivePatch(this.inForce, objective) } : this.inForce;
-    const checked = validateConfig(wanted, base, this.engine.limits);
+    const checked = validateConfig(wanted, base, configLimits(this.engine, this.task));
     const changes = FIELD_NAMES.filter((name) => checked.config[name] !== this.inForce[name]).map((field) => ({
       field, from: String(this.inForce[field]), to: String(checked.config[field]),
     }));
@@ -148,8 +156,8 @@ export class Trainer {
       this.updatesDone += result.report.updates.length;
       return result;
     } catch (error) {
-      // Some updates may have been made; the run cannot be continued from here.
-      this.broken = error;
+      // Some updates may have been made; the run cannot be continued from here. The reference fails before any of them.
+      if (!(error instanceof ReferencePolicyError)) this.broken = error;
       throw error;
     }
   }
@@ -168,11 +176,5 @@ export class Trainer {
   async showcase(): Promise<ShowcaseAnswer[]> {
     const answers = await showcaseAnswers(this.engine, this.task);
     return answers.map((answer) => ({ step: this.stepsDone, ...answer }));
-  }
-
-  /** Lets go of the reference policy; the engine belongs to the caller. */
-  async destroy(): Promise<void> {
-    await this.reference?.destroy();
-    this.reference = null;
   }
 }

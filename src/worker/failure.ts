@@ -1,0 +1,26 @@
+import { UserError } from '../core/errors';
+import { NotFiniteError, ReferencePolicyError } from '../trainer/errors';
+import type { ErrorKind, WorkerEvent } from './protocol';
+
+type ErrorEvent = Extract<WorkerEvent, { type: 'error' }>;
+
+/** An error as the page shows it. `kind` is what it means where it was caught, unless the error itself says more. */
+export function errorEvent(error: unknown, kind: ErrorKind = 'internal'): ErrorEvent {
+  if (error instanceof NotFiniteError) return make('notFinite', error, true);
+  // The run is only paused: without KL it can go on.
+  if (error instanceof ReferencePolicyError) return make('reference', error, false);
+  if (error instanceof UserError) return make(kind, error, true);
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: 'error', kind: 'internal', message: `Something unexpected went wrong: ${message}`, hint: 'This is a fault of the program. Press Reset, or reload the page.', fatal: true };
+}
+
+function make(kind: ErrorKind, error: UserError, fatal: boolean): ErrorEvent {
+  return { type: 'error', kind, message: error.message, hint: error.hint, fatal };
+}
+
+/** The device is gone, or said that it could not do what it was asked. */
+export function gpuFailure(kind: 'deviceLost' | 'gpuError', message: string): ErrorEvent {
+  return kind === 'deviceLost'
+    ? { type: 'error', kind: 'deviceLost', message: `The graphics device was lost: ${message}.`, hint: 'The history is kept. Press Reset to start again on a new device; if it happens again, close other tabs or choose the small model.', fatal: true }
+    : { type: 'error', kind: 'internal', message: `The graphics device reported an error: ${message}`, hint: 'This is a fault of the program or its driver. Press Reset, or reload the page.', fatal: true };
+}
