@@ -1,0 +1,243 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UserError } from '../src/core/errors';
+import type { Level } from '../src/core/levels';
+import { requestNodeGpu } from '../src/gpu/nodeGpu';
+import type { GpuContext } from '../src/gpu/device';
+import { runPolicyLoss } from '../src/kernels/policyLoss/runPolicyLoss';
+import {
+  ADVANTAGE_STDS,
+  assembleResult,
+  broadcastAdvantages,
+  compileTokenLoss,
+  criticLoss,
+  DEFAULT_WIDTHS,
+  evaluateCompact,
+  getObjective,
+  groupAdvantages,
+  LOSS_AGG_MODES,
+  metricsOf,
+  OBJECTIVES,
+  sequenceAdvantages,
+  type AdvantageStd,
+  type Baseline,
+  type ClipWidths,
+  type CompactBatch,
+  type LossAggMode,
+  type Objective,
+  type ObjectiveBatch,
+  type TokenResults,
+} from '../src/objectives';
+import { parseArgs } from './args';
+import { parseBatches, present, readBatch, readColumn, readTable, type RawBatch } from './evalInput';
+
+const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
+  --objective <id>     ${OBJECTIVES.map((o) => o.id).join(', ')}; a batch may carry its own
+  --input <file>       a JSON object, or JSON Lines (one batch, one result a line); - reads stdin
+  --set name=value     any of the objective's hyperparameters (clipLow, clipHigh, dualClip, beta, ...), lossAggMode,
+                       the bands of the other levels in the metrics (clipLowToken, clipHighSegment, ...),
+                       and how rewards become advantages (advantageStd, baseline, normalizeAdvantage); may be repeated
+  --device cpu|webgpu  the f64 reference (default) or the kernels
+  --list               every objective with its hyperparameters
+Input: oldLogp, newLogp, mask [B][T]; segments (integer ids) or tokens (strings); advantages [B] or [B][T], or rewards [B] with
+groups [B], or for sppo rewards [B] with values [B] (logits); optional entropy, refLogp [B][T], maxTokens. Pads may hold null.
+`;
+
+const BASELINES = ['value', 'batchMean', 'zero'] as const satisfies readonly Baseline[];
+const WIDTH_NAME = /^clip(Low|High)(Token|Segment|Sequence)$/;
+
+/** What `--set` and a batch's `set` decide, sorted by who reads it. */
+interface Settings {
+  hyper: Record<string, number>;
+  lossAggMode: LossAggMode;
+  widths: ClipWidths;
+  advantageStd: AdvantageStd;
+  baseline: Baseline;
+  normalizeAdvantage: boolean;
+}
+
+/** Prints one JSON result per batch. Throws UserError on bad input. */
+export async function run(argv: string[]): Promise<number> {
+  const args = parseArgs(argv, { known: ['objective', 'input', 'set', 'device', 'list', 'help'], flags: ['list', 'help'] });
+  if (args.values.help) process.stdout.write(HELP);
+  else if (args.values.list) process.stdout.write(`${JSON.stringify(listObjectives(), null, 2)}\n`);
+  if (args.values.help || args.values.list) return 0;
+
+  const { objective, input, device = 'cpu' } = args.values;
+  if (device !== 'cpu' && device !== 'webgpu') throw new UserError(`There is no device "${device}".`, 'Known: cpu, webgpu.');
+  if (!input) throw new UserError('--input is missing.', 'Give a file, or - for stdin.');
+  const batches = parseBatches(await readInput(input));
+  const gpu = device === 'webgpu' ? await requestNodeGpu() : null;
+  try {
+    const lines: string[] = [];
+    for (const [i, raw] of batches.entries()) {
+      try {
+        lines.push(JSON.stringify(await evaluate(raw, objective, args.sets, gpu)));
+      } catch (error) {
+        if (error instanceof UserError && batches.length > 1) throw new UserError(`Batch ${i + 1}: ${error.message}`, error.hint);
+        throw error;
+      }
+    }
+    process.stdout.write(`${lines.join('\n')}\n`);
+  } finally {
+    gpu?.destroy();
+  }
+  return 0;
+}
+
+/** The metadata of every objective: what the page's controls and docs/objectives.md are made from. */
+export function listObjectives() {
+  return OBJECTIVES.map(({ id, title, summary, caveat, importanceSamplingLevel, lossAggMode, advantageEstimator, hyperparameters, sources }) => ({
+    ...{ id, title, summary, caveat, importanceSamplingLevel, lossAggMode, lossAggModes: LOSS_AGG_MODES, advantageEstimator, hyperparameters, sources },
+  }));
+}
+
+async function readInput(input: string): Promise<string> {
+  if (input === '-') {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
+  }
+  // npm runs scripts in the project's folder; the path is meant from where the person stands.
+  for (const folder of [process.env.INIT_CWD, process.cwd()]) {
+    if (!folder) continue;
+    try {
+      return readFileSync(resolve(folder, input), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new UserError(`${input} cannot be read (${(error as Error).message}).`);
+    }
+  }
+  throw new UserError(`There is no file ${input}.`, 'Give a file, or - for stdin.');
+}
+
+async function evaluate(raw: RawBatch, defaultObjective: string | undefined, sets: Record<string, string>, gpu: GpuContext | null) {
+  const id = raw.objective ?? defaultObjective;
+  if (id === undefined) throw new UserError('No objective is named.', 'Give --objective, or "objective" in the batch.');
+  const objective = getObjective(String(id));
+  const settings = readSettings(objective, { ...sets, ...readOwnSets(raw) });
+  const { notes, ...withoutAdvantages } = readBatch(raw);
+  if (objective.importanceSamplingLevel === 'segment' && !present(raw.segments) && !present(raw.tokens)) {
+    throw new UserError(`${objective.title} has a ratio per subsentence, but neither segments nor tokens are given.`, 'Give integer ids or the token strings [B][T].');
+  }
+  const { advantages, critic } = readAdvantages(raw, objective, withoutAdvantages.mask, settings);
+  const batch: ObjectiveBatch = { ...withoutAdvantages, advantages };
+  const { compact, results, hyper } = evaluateCompact(objective, batch, settings.hyper, settings.lossAggMode);
+  const used = gpu ? await onGpu(gpu, objective, compact, results, hyper) : results;
+  const { loss, coefficients, ratios, clipped } = assembleResult(compact, used, batch.mask);
+  const metrics = metricsOf(objective, compact, used, hyper, settings.widths);
+  const rows = (table: ArrayLike<number>[]) => table.map((row) => Array.from(row));
+  return {
+    objective: objective.id,
+    device: gpu ? `webgpu (${gpu.facts.description || gpu.facts.architecture})` : 'cpu',
+    lossAggMode: settings.lossAggMode,
+    hyperparameters: hyper,
+    loss,
+    coefficients: rows(coefficients),
+    ratios: { token: rows(ratios.token), segment: rows(ratios.segment), sequence: Array.from(ratios.sequence) },
+    clipped: rows(clipped),
+    advantages: rows(advantages.map((row, r) => Array.from(row).map((a, t) => (batch.mask[r][t] ? a : 0)))),
+    ...(critic && { critic }),
+    metrics: { ...metrics, kl: { k1: metrics.k1, k3: metrics.k3 }, ess: metrics.levels[objective.importanceSamplingLevel].ess },
+    ...(notes.length && { notes }),
+  };
+}
+
+/** The kernel's numbers in place of the reference's; the band's widths are not its output and stay. */
+async function onGpu(gpu: GpuContext, objective: Objective, c: CompactBatch, reference: TokenResults, hyper: Record<string, number>): Promise<TokenResults> {
+  const inputs = { ...c, newLogp: c.logp, targets: new Uint32Array(c.count), respStart: c.seqStart };
+  const out = await runPolicyLoss(gpu, compileTokenLoss(objective), inputs, hyper);
+  const column = (k: number) => Float64Array.from({ length: c.count }, (_, t) => out[t * 4 + k]);
+  return { ...reference, coefficient: column(0), loss: column(1), logRatio: column(2), clipped: column(3) };
+}
+
+function readOwnSets(raw: RawBatch): Record<string, string> {
+  if (!present(raw.set)) return {};
+  if (typeof raw.set !== 'object' || Array.isArray(raw.set)) throw new UserError('"set" must be an object of names and values.');
+  return Object.fromEntries(Object.entries(raw.set as object).map(([name, value]) => [name, String(value)]));
+}
+
+function readSettings(objective: Objective, sets: Record<string, string>): Settings {
+  const settings: Settings = {
+    hyper: {},
+    lossAggMode: objective.lossAggMode,
+    widths: structuredClone(DEFAULT_WIDTHS),
+    advantageStd: 'population',
+    baseline: 'value',
+    normalizeAdvantage: false,
+  };
+  const choice = <T extends string>(name: string, text: string, known: readonly T[]): T => {
+    if (!known.includes(text as T)) throw new UserError(`${name} = "${text}" is unknown.`, `Known: ${known.join(', ')}.`);
+    return text as T;
+  };
+  for (const [name, text] of Object.entries(sets)) {
+    const width = WIDTH_NAME.exec(name);
+    if (name === 'lossAggMode') settings.lossAggMode = choice(name, text, LOSS_AGG_MODES);
+    else if (name === 'advantageStd') settings.advantageStd = choice(name, text, ADVANTAGE_STDS);
+    else if (name === 'baseline') settings.baseline = choice(name, text, BASELINES);
+    else if (name === 'normalizeAdvantage') settings.normalizeAdvantage = choice(name, text, ['true', 'false']) === 'true';
+    else if (width) setWidth(settings, objective, width, readNumber(name, text));
+    else settings.hyper[name] = readNumber(name, text);
+  }
+  return settings;
+}
+
+/** The own level's band is the objective's hyperparameter; the others only serve the metrics. */
+function setWidth(settings: Settings, objective: Objective, [name, side, levelName]: RegExpExecArray, value: number): void {
+  if (value < 0) throw new UserError(`${name} = ${value} is negative.`, 'A clip width is 0 or more.');
+  const level = levelName.toLowerCase() as Level;
+  if (level === objective.importanceSamplingLevel) settings.hyper[`clip${side}`] ??= value;
+  else settings.widths[level][side === 'Low' ? 'low' : 'high'] = value;
+}
+
+function readNumber(name: string, text: string): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (!Number.isFinite(value)) throw new UserError(`${name} = "${text}" is not a finite number.`);
+  return value;
+}
+
+interface CriticReport {
+  value: number[];
+  loss: number;
+  gradient: number[];
+}
+
+/** Advantages [B][T] from whatever the batch gives, and the critic's loss where its logits are there. */
+function readAdvantages(raw: RawBatch, objective: Objective, mask: ArrayLike<number>[], settings: Settings): { advantages: Float64Array[]; critic: CriticReport | null } {
+  const B = mask.length;
+  const numbers = (field: string, nullable: boolean) =>
+    Float64Array.from(readColumn(raw, field, B), (value, i) => {
+      if (nullable && value === null) return NaN;
+      if (typeof value !== 'number' || !Number.isFinite(value)) throw new UserError(`${field}[${i}] is ${JSON.stringify(value)}, not a finite number.`);
+      return value;
+    });
+  const rewards = present(raw.rewards) ? numbers('rewards', true) : null;
+  const values = present(raw.values) ? numbers('values', false) : null;
+  let critic: CriticReport | null = null;
+  if (rewards && values && rewards.every((r) => !Number.isNaN(r))) {
+    const { value, loss, gradient } = criticLoss(rewards, values);
+    critic = { value: Array.from(value), loss, gradient: Array.from(gradient) };
+  }
+  if (present(raw.advantages)) {
+    const perToken = Array.isArray(raw.advantages) && raw.advantages.some(Array.isArray);
+    return { advantages: perToken ? readTable(raw, 'advantages', mask) : broadcastAdvantages(numbers('advantages', false), mask), critic };
+  }
+  if (!rewards) throw new UserError('Neither advantages nor rewards are given.', 'Give advantages [B] or [B][T], or rewards [B] with groups [B] (sppo: with values [B]).');
+  if (objective.advantageEstimator === 'sequenceLevel') {
+    if (settings.baseline === 'value' && !values) throw new UserError(`${objective.title} subtracts V(prompt) from the reward, but values are missing.`, 'Give values [B] (logits), or --set baseline=zero or batchMean.');
+    const { baseline, normalizeAdvantage } = settings;
+    return { advantages: broadcastAdvantages(sequenceAdvantages(rewards, { baseline, normalize: normalizeAdvantage, ...(values && { valueLogits: values }) }), mask), critic };
+  }
+  if (!present(raw.groups)) throw new UserError('rewards are given without groups.', 'Give groups [B]: the prompt that each response answers, as a number or a string.');
+  return { advantages: broadcastAdvantages(groupAdvantages(rewards, groupIds(readColumn(raw, 'groups', B)), settings.advantageStd), mask), critic };
+}
+
+/** Numbers for group names of any kind. */
+function groupIds(groups: unknown[]): number[] {
+  const ids = new Map<string, number>();
+  return groups.map((group, i) => {
+    if (typeof group !== 'number' && typeof group !== 'string') throw new UserError(`groups[${i}] is ${JSON.stringify(group)}, not a number or a string.`);
+    const key = JSON.stringify(group);
+    ids.set(key, ids.get(key) ?? ids.size);
+    return ids.get(key) as number;
+  });
+}
