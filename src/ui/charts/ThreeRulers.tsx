@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useLayoutEffect, useMemo, useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
 import type { Level } from '../../core/levels';
 import { LEVEL_TITLE, LEVELS } from '../../core/levels';
@@ -6,7 +6,7 @@ import { HISTOGRAM_EDGES } from '../../objectives';
 import { Glyph, glyphOf } from '../theme/Glyph';
 import { fraction, percent, ratio, significant } from '../theme/numbers';
 import { prepareCanvas, readColours } from './canvas';
-import { drawClipRow, shareY, ZERO_LANE } from './drawClipRow';
+import { drawClipRow, shareY, ZERO_LIFT } from './drawClipRow';
 import type { FanPicture } from './drawFans';
 import { drawFans, fanY, maximumPoint } from './drawFans';
 import { useSize, useThemeKey, useThrottled } from './hooks';
@@ -34,7 +34,7 @@ export function ThreeRulers(props: ThreeRulersProps) {
   const rowSize = useSize(rowRef);
   const fans = compact ? 3 : 5;
   const rollouts = useMemo(() => lastRollouts(updates, fans), [updates, fans]);
-  const summaries = LEVELS.map((level) => summarise(rollouts, level));
+  const summaries = useMemo(() => LEVELS.map((level) => summarise(rollouts, level)), [rollouts]);
   const levelInUse = ratioLevel(objective);
   const edges = useMemo(() => clipEdges(clip), [clip]);
   const scale = useMemo(() => {
@@ -42,17 +42,11 @@ export function ThreeRulers(props: ThreeRulersProps) {
     return linearScale(linearLimit(rollouts, Math.max(...LEVELS.map((level) => edges[level].high))));
   }, [scaleKind, rollouts, edges]);
   const columns = useMemo(() => columnBoxes(fansSize.width, compact), [fansSize.width, compact]);
-  const picture: FanPicture = {
-    width: fansSize.width,
-    height: fansSize.height,
-    columns,
-    rollouts,
-    fans,
-    scale,
-    edges,
-    levelInUse,
-    histogramEdges: HISTOGRAM_EDGES,
-  };
+  const picture = useMemo<FanPicture>(
+    () => ({ ...fansSize, columns, rollouts, fans, scale, edges, levelInUse, histogramEdges: HISTOGRAM_EDGES }),
+    [fansSize, columns, rollouts, fans, scale, edges, levelInUse],
+  );
+  const clipPicture = useMemo(() => ({ ...rowSize, columns, rollouts, fans, means: summaries.map((s) => s?.clipFraction ?? null) }), [rowSize, columns, rollouts, fans, summaries]);
   const gutters = { '--gutter-left': compact ? '36px' : '58px', '--gutter-right': compact ? '0px' : '46px', '--column-gap': compact ? '10px' : '24px' };
   const shownCount = COUNT_WORDS[rollouts.length] ?? String(rollouts.length);
   return (
@@ -80,7 +74,7 @@ export function ThreeRulers(props: ThreeRulersProps) {
         )}
       </p>
       <div className={styles.clipRow} ref={rowRef}>
-        <ClipCanvas picture={{ ...rowSize, columns, rollouts, fans, means: summaries.map((s) => s?.clipFraction ?? null) }} />
+        <ClipCanvas picture={clipPicture} />
         <ClipLabels width={rowSize.width} height={rowSize.height} ends={columns.map((box) => box.x + box.width)} summaries={summaries} compact={compact} />
       </div>
       <p className={styles.caption}>
@@ -143,12 +137,15 @@ interface ColumnHeadProps {
 
 function ColumnHead({ level, objective, inUse, width, compact }: ColumnHeadProps) {
   const owner = objectiveAt(level, objective);
-  const words = compact ? widthLabel(width) : `${objectiveTitle(owner)} ${widthLabel(width)}${inUse ? ', in use' : ''}`;
   return (
     <div className={styles.columnHead}>
       <Glyph kind={level === 'token' ? 'token' : glyphOf(owner)} />
       <h3>{LEVEL_TITLE[level]}</h3>
-      <span className={inUse ? styles.inUse : styles.quiet}>{words}</span>
+      <span className={inUse ? styles.inUse : styles.quiet}>
+        {!compact && <span className={styles.owner}>{objectiveTitle(owner)} </span>}
+        {widthLabel(width)}
+        {inUse && (compact ? <span className="visually-hidden">, in use</span> : ', in use')}
+      </span>
     </div>
   );
 }
@@ -156,7 +153,7 @@ function ColumnHead({ level, objective, inUse, width, compact }: ColumnHeadProps
 function FanCanvas({ picture, label }: { picture: FanPicture; label: string }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const theme = useThemeKey();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const canvas = ref.current;
     if (!canvas || picture.width === 0 || picture.height === 0) return;
     const context = prepareCanvas(canvas, picture.width, picture.height);
@@ -168,7 +165,7 @@ function FanCanvas({ picture, label }: { picture: FanPicture; label: string }) {
 function ClipCanvas({ picture }: { picture: Parameters<typeof drawClipRow>[1] }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const theme = useThemeKey();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const canvas = ref.current;
     if (!canvas || picture.width === 0 || picture.height === 0) return;
     const context = prepareCanvas(canvas, picture.width, picture.height);
@@ -211,8 +208,8 @@ function FanLabels({ picture, summaries, compact }: { picture: FanPicture; summa
     <svg className={styles.labels} width={width} height={height} aria-hidden="true">
       {!compact && (
         <g className={styles.axisName}>
-          <text x={-8} y={y(scale.ticks[0] as number) - 15} textAnchor="end">log r</text>
-          <text x={width + 8} y={y(scale.ticks[0] as number) - 15}>r</text>
+          <text x={-8} y={-9} textAnchor="end">log r</text>
+          <text x={width + 8} y={-9}>r</text>
         </g>
       )}
       {ticks.map((tick) => (
@@ -235,7 +232,7 @@ function FanLabels({ picture, summaries, compact }: { picture: FanPicture; summa
         return (
           <g key={level} className={styles.figure}>
             {!compact && <text x={box.x + 5} y={height - 9}>sd {significant(summary.sd)}</text>}
-            <text x={point.x - 7} y={Math.max(10, point.y + 4)} textAnchor="end">{compact ? value : `max r ${value}`}</text>
+            {point.logRatio !== 0 && <text x={point.x - 7} y={Math.max(10, point.y + 4)} textAnchor="end">{compact ? value : `max r ${value}`}</text>}
           </g>
         );
       })}
@@ -258,9 +255,9 @@ function ClipLabels({ width, height, ends, summaries, compact }: ClipLabelsProps
   return (
     <svg className={styles.labels} width={width} height={height} aria-hidden="true">
       {ticks.map((share) => (
-        <text key={share} className={styles.axis} x={-8} y={shareY(height, share) + 4} textAnchor="end">{percent(share)}</text>
+        <text key={share} className={styles.axis} x={-8} y={shareY(height, share) + 4} textAnchor="end">{`${fraction(share * 100, share < 0.01 ? 1 : 0)}%`}</text>
       ))}
-      <text className={styles.axis} x={-8} y={height - ZERO_LANE / 2 + 5} textAnchor="end">0</text>
+      <text className={styles.axis} x={-8} y={height - ZERO_LIFT + 4} textAnchor="end">0</text>
       {!compact &&
         summaries.map((summary, index) => {
           if (!summary) return null;
@@ -313,11 +310,11 @@ function Notice({ isEmpty, isFlat, onPolicy, updatesPerRollout, onShowDial }: Th
   if (!onPolicy) return null;
   const reason = updatesPerRollout <= 1 ? 'one update per rollout: every ratio is 1' : 'no update has used this rollout yet: every ratio is 1';
   return (
-    <div className={styles.notice}>
+    <div className={`${styles.notice} ${styles.reason}`}>
       <p>{reason}</p>
       {onShowDial && (
         <button type="button" onClick={onShowDial}>
-          Make the batch staler
+          Set minibatches and epochs
         </button>
       )}
     </div>

@@ -17,12 +17,14 @@ export interface ClipRowPicture {
 }
 
 /** Height of the lane for exact zeros under the log axis, CSS px. */
-export const ZERO_LANE = 9;
+export const ZERO_LANE = 16;
+/** Where in the lane zeros are drawn, CSS px from the bottom. */
+export const ZERO_LIFT = 4;
 
 /** CSS px from the top for a share 0..1; exact zeros lie on their own lane. */
 export function shareY(height: number, share: number): number {
   const place = shareHeight(share);
-  return place === null ? height - ZERO_LANE / 2 : 1 + (1 - place) * (height - ZERO_LANE - 1);
+  return place === null ? height - ZERO_LIFT : 1 + (1 - place) * (height - ZERO_LANE - 1);
 }
 
 /** Draws the clip fraction of every update at each level, on a log axis with a lane for zero. */
@@ -49,7 +51,7 @@ export function drawClipRow(context: CanvasRenderingContext2D, picture: ClipRowP
       }));
       for (const run of positiveRuns(points)) drawRun(context, run, height, floor, colours.soft);
       for (const point of points) {
-        if (point.share === 0) context.fillRect(point.x - 1.5, height - ZERO_LANE / 2 - 0.75, 3, 1.5);
+        if (point.share === 0) context.fillRect(point.x - 1.5, height - ZERO_LIFT - 0.75, 3, 1.5);
       }
     });
     const mean = picture.means[index];

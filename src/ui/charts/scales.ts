@@ -36,9 +36,9 @@ export const SIGNED_LOG_SCALE: RatioScale = {
   ticks: [10, 1, 0.1, 0.01, 0, -0.01, -0.1, -1],
 };
 
-/** A linear axis over +-limit nats, clamped at its ends, with about five ticks at round numbers. */
+/** A linear axis over +-limit nats, clamped at its ends, with five to nine ticks at round numbers. */
 export function linearScale(limit: number): RatioScale {
-  const step = niceStep(limit / 2.5);
+  const step = niceStep(limit / 4);
   const ticks: number[] = [];
   for (let i = Math.floor(limit / step + 1e-9); i >= -Math.floor(limit / step + 1e-9); i--) ticks.push(i * step);
   return {

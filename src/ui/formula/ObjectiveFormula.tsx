@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { hyperparametersOf } from '../../config/hyper';
-import { AGGREGATION_HELP, getObjective, objectiveTex } from '../../objectives';
+import type { RunConfig } from '../../config/runConfig';
+import { AGGREGATION_HELP, AGGREGATION_TEX, getObjective, objectiveTex } from '../../objectives';
 import type { ObjectiveFormulaProps } from '../charts/types';
 import styles from './formula.module.css';
 import { LazyTex } from './LazyTex';
@@ -15,7 +16,7 @@ export function ObjectiveFormula({ objective: id, config }: ObjectiveFormulaProp
   return (
     <section className={styles.root} aria-label={`Formula of ${objective.title}`}>
       <div className={styles.main} tabIndex={0} role="group" aria-label="Loss, minimised">
-        <LazyTex tex={formula.loss} display />
+        <LazyTex tex={twoLines(formula.tokenLoss, config.lossAggMode)} display />
       </div>
       <ul className={styles.definitions}>
         {formula.definitions.map((definition) => (
@@ -39,4 +40,9 @@ export function ObjectiveFormula({ objective: id, config }: ObjectiveFormulaProp
       </p>
     </section>
   );
+}
+
+/** The mean over the batch, then the loss of one token: in one line it would be wider than its panel. */
+function twoLines(tokenLoss: string, mode: RunConfig['lossAggMode']): string {
+  return `\\begin{array}{l}\\displaystyle\\mathcal{L}(\\theta) = ${AGGREGATION_TEX[mode]}\\mathcal{L}_{i,t} \\\\ \\displaystyle\\mathcal{L}_{i,t} = ${tokenLoss}\\end{array}`;
 }

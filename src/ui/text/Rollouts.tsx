@@ -1,5 +1,5 @@
-import { useMemo, useRef, useState } from 'react';
-import type { CSSProperties, KeyboardEvent } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { CSSProperties, KeyboardEvent, ReactNode } from 'react';
 import type { BatchRecord, ShowcaseAnswer } from '../../worker/protocol';
 import { useSize, useThrottled } from '../charts/hooks';
 import { ratioLevel } from '../charts/looks';
@@ -16,6 +16,8 @@ import { clipSentence, deadWords, groupWords } from './words';
 const PAGE = 8;
 /** Most redraws of the text while it trains, ms: each is a few hundred cells. */
 const TEXT_MS = 200;
+/** Width of a cell in the phone's strip, CSS px: a finger's. */
+const STRIP_CELL = 44;
 
 /** A rollout as text: every token on its ratio's colour, with what each level's clip does to it. */
 export function Rollouts(props: RolloutsProps) {
@@ -35,6 +37,7 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
   const levelInUse = ratioLevel(config.objective);
   const [place, setPlace] = useState(0);
   const visible = compact ? [Math.min(place, Math.max(0, rows.length - 1))] : rows.map((_, i) => i);
+  const only = visible[0] ?? 0;
   const onCell = useMemo(
     () => (completion: number, token: number) => onSelect({ completion, token }),
     [onSelect],
@@ -60,17 +63,9 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
       wide={wide}
     />
   );
-  const only = visible[0] ?? 0;
   return (
     <section className={`${styles.root} ${compact ? styles.compact : ''}`} aria-label="Rollouts">
-      <Head {...props} batch={batch} group={group} single={single} words={groupWords(rows, single)} />
-      {compact && (
-        <p className={styles.placeLine}>
-          <Stepper name={single ? 'prompt' : 'answer'} onPrevious={only > 0 ? () => setPlace(only - 1) : undefined} onNext={only < rows.length - 1 ? () => setPlace(only + 1) : undefined}>
-            {only + 1} of {rows.length}
-          </Stepper>
-        </p>
-      )}
+      <Head {...props} batch={batch} group={group} single={single} words={groupWords(rows, single)} place={compact ? { at: only, of: rows.length, onPlace: setPlace } : null} />
       {dead && <p className={styles.deadLine}>{dead}</p>}
       {!compact && (
         <p className={styles.columnNames} style={style} aria-hidden="true">
@@ -86,12 +81,26 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
         </div>
         {compact && rows[only] && marks[only] && <RowFacts row={rows[only]} marks={marks[only]} isInUse={levelInUse === 'sequence'} />}
         {compact && selected?.completion === shown[only] && (
-          <div className={styles.strip} role="grid" aria-label="The same answer in large cells" onKeyDown={(event) => moveFocus(event, event.currentTarget, onSelect)}>
+          <Strip token={selected.token} onSelect={onSelect}>
             {row(only, true)}
-          </div>
+          </Strip>
         )}
       </div>
     </section>
+  );
+}
+
+/** The chosen answer in cells that a finger can hit, scrolled so that the chosen token stands in the middle. */
+function Strip({ token, onSelect, children }: { token: number; onSelect: RolloutsProps['onSelect']; children: ReactNode }) {
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const strip = ref.current;
+    if (strip) strip.scrollLeft = (token + 0.5) * STRIP_CELL - strip.clientWidth / 2;
+  }, [token]);
+  return (
+    <div ref={ref} className={styles.strip} style={{ '--cell-width': `${STRIP_CELL}px` } as CSSProperties} role="grid" aria-label="The same answer in large cells" onKeyDown={(event) => moveFocus(event, ref.current, onSelect)}>
+      {children}
+    </div>
   );
 }
 
@@ -106,9 +115,11 @@ interface HeadProps extends RolloutsProps {
   batch: BatchRecord;
   single: boolean;
   words: string;
+  /** The phone shows one row at a time: which, of how many. */
+  place: { at: number; of: number; onPlace(at: number): void } | null;
 }
 
-function Head({ batch, group, onGroup, steps, onStep, single, words, compact = false }: HeadProps) {
+function Head({ batch, group, onGroup, steps, onStep, single, words, place }: HeadProps) {
   const size = single ? PAGE : 1;
   const at = steps.indexOf(batch.step);
   const before = at > 0 ? steps[at - 1] : undefined;
@@ -133,7 +144,17 @@ function Head({ batch, group, onGroup, steps, onStep, single, words, compact = f
       >
         step {batch.step}
       </Stepper>
-      {!compact && <Legend />}
+      {place === null ? (
+        <Legend />
+      ) : (
+        <Stepper
+          name={single ? 'row' : 'answer'}
+          onPrevious={place.at > 0 ? () => place.onPlace(place.at - 1) : undefined}
+          onNext={place.at < place.of - 1 ? () => place.onPlace(place.at + 1) : undefined}
+        >
+          {place.at + 1} of {place.of}
+        </Stepper>
+      )}
     </header>
   );
 }

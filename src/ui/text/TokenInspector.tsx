@@ -27,13 +27,13 @@ export function TokenInspector(props: TokenInspectorProps) {
       <header className={styles.head}>
         <h2>{verdictTitle(facts.inUse.mark, facts.inUse.advantage)}</h2>
         <span className={styles.position}>
-          row {facts.rowNumber}, token {facts.tokenNumber} of {facts.row.tokens.length}
+          {facts.rowName}, token {facts.tokenNumber} of {facts.row.tokens.length}
         </span>
       </header>
       <Numbers facts={facts} />
       <FormulaBox facts={facts} config={config} />
       <Table facts={facts} inUse={config.objective} />
-      {facts.sppoNote && <p className={styles.note}>{facts.sppoNote}</p>}
+      {compact && facts.sppoNote && <p className={styles.note}>{facts.sppoNote}</p>}
     </section>
   );
 }
@@ -109,7 +109,7 @@ function FormulaBox({ facts, config }: { facts: TokenFacts; config: RunConfig })
       <p className={styles.numbersLine}>
         <InNumbers b={b} />
       </p>
-      <p>{branchWords(facts.inUse.mark, facts.inUse.advantage, config, facts.unitTokens)}</p>
+      <p className={styles.branch}>{branchWords(facts.inUse.mark, facts.inUse.advantage, config, facts.unitTokens)}</p>
     </div>
   );
 }
@@ -150,20 +150,21 @@ function Table({ facts, inUse }: { facts: TokenFacts; inUse: string }) {
       </thead>
       <tbody>
         {facts.others.map((line) => (
-          <Line key={line.objective} line={line} isInUse={line.objective === inUse} />
+          <Line key={line.objective} line={line} isInUse={line.objective === inUse} aside={line.objective === 'sppo' ? facts.sppoNote : null} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Line({ line, isInUse }: { line: Comparison; isInUse: boolean }) {
+function Line({ line, isInUse, aside }: { line: Comparison; isInUse: boolean; aside: string | null }) {
   const { objective, mark, advantage, edge } = line;
   return (
     <tr className={isInUse ? styles.inUse : ''} aria-current={isInUse ? 'true' : undefined}>
       <th scope="row">
         <Glyph kind={glyphOf(objective)} />
         {objectiveTitle(objective)}
+        {aside && <span className={styles.aside} title={aside}>no V, same A</span>}
       </th>
       <td>{ratio(mark.ratio)}</td>
       <td>{trueMinus(edgeText(edge))}</td>

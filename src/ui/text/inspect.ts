@@ -2,7 +2,7 @@ import type { RunConfig } from '../../config/runConfig';
 import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
 import { ratioLevel } from '../charts/looks';
 import type { TokenAddress } from '../charts/types';
-import { judge, segmentSpans, shownCompletions } from './marks';
+import { isSingleAnswers, judge, segmentSpans, shownCompletions } from './marks';
 import type { Mark } from './marks';
 
 /** Objectives of the table "if trained with", in the deck's order. */
@@ -20,8 +20,9 @@ export interface Comparison {
 /** Everything the inspector says of one token, from the stored batch. Log-probs and entropy in nats. */
 export interface TokenFacts {
   row: CompletionRecord;
-  /** Place within the rows shown (from 1) and within the row (from 1). */
-  rowNumber: number;
+  /** "row 3" among the answers to its prompt, or the prompt itself where each has one answer. */
+  rowName: string;
+  /** Place within the row, from 1. */
   tokenNumber: number;
   token: string;
   oldLogp: number;
@@ -55,11 +56,10 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
   const text = (from: number, to: number) => row.tokens.slice(from, to).join('');
   const level = ratioLevel(config.objective);
   const inUse = compare(config.objective);
-  const shown = shownCompletions(batch, row.group, 1);
   const tokenRatio = compare('grpo').mark;
   return {
     row,
-    rowNumber: shown.indexOf(address.completion) + 1,
+    rowName: isSingleAnswers(batch) ? (batch.prompts[row.group] ?? '') : `row ${shownCompletions(batch, row.group, 1).indexOf(address.completion) + 1}`,
     tokenNumber: t + 1,
     token: row.tokens[t] as string,
     oldLogp: row.oldLogp[t] as number,

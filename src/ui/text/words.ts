@@ -36,18 +36,18 @@ export function stateWords({ verdict, side }: Mark): string {
 /** Which marks count: the objective in use clips at one level only. */
 export function clipSentence(config: RunConfig): string {
   const title = objectiveTitle(config.objective);
-  const rest = 'subsentence ratio above, its bracket bold if clipped, dotted if outside but kept';
+  const rest = 'subsentence ratio above: bold if clipped, dotted if outside but kept';
   const level = ratioLevel(config.objective);
   if (level === 'token') return `${title} clips tokens; ${rest}`;
-  if (level === 'segment') return `${title} clips subsentences: ${rest}`;
-  return `${title} clips whole sequences; ${rest}`;
+  if (level === 'segment') return `${title} clips subsentences; ${rest}`;
+  return `${title} clips sequences; ${rest}`;
 }
 
 /** "8 answers, 5 right". */
 export function groupWords(rows: readonly CompletionRecord[], single: boolean): string {
   const right = rows.filter((row) => row.reward > 0).length;
   const noun = single ? (rows.length === 1 ? 'prompt' : 'prompts') : rows.length === 1 ? 'answer' : 'answers';
-  return `${rows.length} ${noun}${single ? ', one answer each' : ''}, ${right} right`;
+  return `${rows.length} ${noun}, ${right} right`;
 }
 
 /** Why a whole group teaches nothing, or null. */

@@ -1,0 +1,29 @@
+import katex from 'katex';
+import { describe, expect, it } from 'vitest';
+import { LOSS_AGG_MODES, OBJECTIVES, objectiveTex, resolveHyperparameters } from '../../src/objectives';
+
+/** As src/ui/formula/Tex.tsx sets it, but refusing what KaTeX cannot parse. */
+const OPTIONS: katex.KatexOptions = {
+  displayMode: true,
+  output: 'htmlAndMathml',
+  throwOnError: true,
+  trust: (context) => context.command === '\\htmlClass',
+  strict: (code: string) => (code === 'htmlExtension' ? 'ignore' : 'error'),
+};
+
+describe.each(OBJECTIVES.map((objective) => [objective.id, objective] as const))('formula of %s', (_, objective) => {
+  it.each(LOSS_AGG_MODES)('is typeset by KaTeX under %s, with its level coloured', (lossAggMode) => {
+    const formula = objectiveTex(objective, { hyper: resolveHyperparameters(objective), lossAggMode });
+    const html = katex.renderToString(formula.loss, OPTIONS);
+    expect(html).toContain('<math');
+    const all = html + formula.definitions.map((d) => katex.renderToString(d.tex, OPTIONS)).join('');
+    expect(all).toContain(`level-${objective.importanceSamplingLevel}`);
+  });
+});
+
+describe('trust', () => {
+  it('is given to no command but \\htmlClass', () => {
+    const html = katex.renderToString('\\href{javascript:alert(1)}{x}', { ...OPTIONS, throwOnError: false });
+    expect(html).not.toContain('href="javascript');
+  });
+});
