@@ -129,10 +129,13 @@ export function connect(options: ConnectOptions): RunControl {
     for (const timer of [configureTimer, resetTimer]) if (timer !== null) clearTimeout(timer);
     configureTimer = resetTimer = null;
     flush();
-    sent = config.getState().config;
-    begun = true;
-    awaitingReset = true;
     run.setState(clearedRun(run.getState()), true);
+    if (!begun) {
+      client.send({ type: 'probe' });
+      return;
+    }
+    sent = config.getState().config;
+    awaitingReset = true;
     client.send({ type: 'reset', config: sent });
   };
 

@@ -223,3 +223,21 @@ describe('window.ratioscope', () => {
     expect(api.snapshot()).toMatchObject({ step: 0, phase: 'ready', report: null, batch: null });
   });
 });
+
+test('after a failed probe, reset looks for a GPU again and then starts as if for the first time', () => {
+  const client = new FakeClient();
+  const answer = client.send.bind(client);
+  client.send = (command) => {
+    if (command.type !== 'probe') return answer(command);
+    client.sent.push(command);
+    client.emit({ type: 'error', kind: 'noWebGpu', message: 'No WebGPU.', hint: '', fatal: true });
+  };
+  const run = createRunStore();
+  const control = connect({ client, config: createConfigStore(presetConfig('grpo', 'small')), run, modelsUrl: 'models/', modelGiven: false });
+  expect(run.getState().error?.kind).toBe('noWebGpu');
+  client.send = answer;
+  control.reset();
+  expect(client.sent.map((command) => command.type)).toEqual(['probe', 'probe', 'init']);
+  expect(client.sent[2]).toMatchObject({ modelsUrl: 'models/' });
+  expect(run.getState().phase).toBe('ready');
+});

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { CrossIcon } from '../theme/icons';
 import { Button } from '../controls/Button';
 import { DRAWER, useMedia } from '../hooks';
 import { ErrorBanner, PendingBanner } from './Banner';
@@ -47,10 +48,10 @@ function LowerRow({ view }: { view: BatchView }) {
       {drawer ? (
         open ? (
           <section className="panel inspector drawer">
-            <Button kind="ghost" className="drawer-close" onClick={close}>
-              Close
-            </Button>
             <FormulaOrToken view={view} />
+            <Button kind="ghost" className="panel-close" aria-label="Close the panel" title="Close" onClick={close}>
+              <CrossIcon />
+            </Button>
           </section>
         ) : (
           <Button className="drawer-open" onClick={() => setWanted(true)}>

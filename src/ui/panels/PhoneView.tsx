@@ -10,12 +10,13 @@ import { RulersPanel } from './RulersPanel';
 import { Formula, Inspector, RolloutsPanel } from './TextPanels';
 import { StepCount, Transport } from './Transport';
 import { stalenessSentence } from '../../store/selectors';
-import { useConfig } from '../session';
+import { useConfig, useRun } from '../session';
 import { setting } from '../theme/numbers';
 
 /** One column; Play at the thumb. */
 export function PhoneView({ view }: { view: BatchView }) {
   const config = useConfig((state) => state.config);
+  const trained = useRun((state) => state.step > 0);
   return (
     <>
       <main id="main" className="phone-main">
@@ -25,7 +26,7 @@ export function PhoneView({ view }: { view: BatchView }) {
         <ObjectivePicker compact />
         <RulersPanel compact />
         <RolloutsPanel view={view} compact />
-        <Answers />
+        {trained ? <Answers /> : null}
         <Disclosure title="Why this token was clipped" summary={view.selected ? 'a token is chosen' : 'tap a token above'}>
           <Inspector view={view} compact />
         </Disclosure>

@@ -2,6 +2,7 @@ import { Button } from '../controls/Button';
 import { ObjectiveFormula } from '../formula/ObjectiveFormula';
 import { useConfig, useRun } from '../session';
 import { Rollouts } from '../text/Rollouts';
+import { CrossIcon } from '../theme/icons';
 import { TokenInspector } from '../text/TokenInspector';
 import type { BatchView } from './batchView';
 
@@ -45,8 +46,8 @@ export function FormulaOrToken({ view }: { view: BatchView }) {
     return (
       <>
         <Inspector view={view} />
-        <Button kind="ghost" className="back-to-formula" onClick={() => view.select(null)}>
-          Back to the formula
+        <Button kind="ghost" className="panel-close" aria-label="Back to the formula" title="Back to the formula" onClick={() => view.select(null)}>
+          <CrossIcon />
         </Button>
       </>
     );

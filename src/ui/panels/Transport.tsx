@@ -47,7 +47,7 @@ export function StepCount() {
   const share = busy ? progress : total > 0 ? Math.min(1, step / total) : 0;
   const line = busy ? `${message}${waited}` : phase === 'running' && (seconds > 1 || step === 0) ? `${message}${waited}` : phase === 'failed' ? 'stopped, history kept' : place || message;
   return (
-    <div className="step-count">
+    <div className={busy ? 'step-count busy' : 'step-count'}>
       <div className="step-line">
         <strong>{busy ? 'Getting ready' : `Step ${step}`}</strong>
         {busy ? null : <span className="soft">of {total}</span>}
