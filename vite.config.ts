@@ -18,5 +18,5 @@ export default defineConfig({
   worker: { format: 'es' },
   build: { target: 'es2023', outDir: 'dist', chunkSizeWarningLimit: 1000 },
   // A dependency that Vite meets late reloads the page in the middle of a run.
-  optimizeDeps: { include: ['react', 'react-dom/client', 'zustand', 'recharts', 'katex', 'onnxruntime-web'] },
+  optimizeDeps: { include: ['react', 'react-dom/client', 'zustand', 'recharts', 'katex', 'onnxruntime-web/wasm', 'onnxruntime-web/jspi', 'onnxruntime-web/webgpu'] },
 });

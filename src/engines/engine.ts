@@ -133,14 +133,4 @@ export interface ReferencePolicy {
   destroy(): Promise<void>;
 }
 
-export interface AdapterReport {
-  vendor: string;
-  architecture: string;
-  device: string;
-  description: string;
-  /** True for SwiftShader, WARP and the like. */
-  software: boolean;
-  f16: boolean;
-  subgroups: boolean;
-  timestamps: boolean;
-}
+export type { AdapterFacts as AdapterReport } from '../gpu/device';

@@ -20,7 +20,6 @@ import {
   type RolloutResult,
   type ScoreResult,
   type UpdateOptions,
-  type UpdateRecord,
 } from './engine';
 import { RecordStaging } from './recordStaging';
 
@@ -91,7 +90,6 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
   const lossInts = ctx.buffer('lossInts', N * MAX_LOSS_INTS * 4);
   const lossScratch = ctx.buffer('lossScratch', N * 16 * 4);
   const hyper = ctx.buffer('lossHyper', 64, GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST);
-  const lossDims = uniform4(ctx, 'lossDims', []);
   const rowStarts = ctx.buffer('rowStarts', (N + 1) * 4);
   const staging = new RecordStaging(ctx);
   const rolloutBytes = rolloutRows * config.T * 12;
@@ -284,7 +282,6 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
       queue.writeBuffer(lossFloats, 0, floats, 0, n * MAX_LOSS_FLOATS);
       queue.writeBuffer(lossInts, 0, ints, 0, n * MAX_LOSS_INTS);
       queue.writeBuffer(hyper, 0, values);
-      queue.writeBuffer(lossDims, 0, Uint32Array.of(n, batch.rows));
       queue.writeBuffer(rowStarts, 0, batch.rowStart, 0, batch.rows + 1);
       runUpdate(batch, active.list, o);
     },

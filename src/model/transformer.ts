@@ -65,7 +65,7 @@ export function buildTransformer(ctx: GpuContext, p: ModelPipelines, config: Mod
   const add = (list: Dispatch[], pipeline: Dispatch['pipeline'], buffers: Parameters<GpuContext['bind']>[1], threads: Dispatch['threads']) =>
     list.push({ pipeline, bindGroup: ctx.bind(pipeline, buffers), threads });
   const tileThreads = (m: Matrix) => (n: number) => Math.ceil(n / 8) * (matmulShapes[m][1] / 8);
-  const inputThreads = (m: Matrix) => (n: number) => Math.ceil(n / 8) * (matmulShapes[m][0] / 4);
+  const inputThreads = (m: Matrix) => (n: number) => Math.ceil(n / 8) * (matmulShapes[m][0] / 8);
   const gradSlice = (name: string) => {
     const spec = params.layout.byName.get(name);
     if (!spec) throw new Error(`no parameter is called ${name}`);

@@ -38,7 +38,7 @@ describe('matmul', () => {
   it.each(SHAPES)('backward to the input, plain and through the activation: M=%i, K=%i, O=%i', async (M, K, O) => {
     const [dy, w, h] = [normals(4, M * O), normals(5, K * O, 0.3), normals(6, M * K, 2)];
     const common = { dims: Uint32Array.of(M, 0, 0, 0), shape: Uint32Array.of(K, O, 0, 0), dy, w };
-    const threads = Math.ceil(M / 8) * (K / 4);
+    const threads = Math.ceil(M / 8) * (K / 8);
     const want = matmulBackwardInputCpu(dy, w, K, O);
     expectClose((await runKernel(gpu, matmulBackwardInput, {}, { ...common, dx: M * K }, threads)).dx, want, TOLERANCE, 'dx');
     const through = await runKernel(gpu, matmulBackwardInputActivation, {}, { ...common, h, dh: M * K }, threads);

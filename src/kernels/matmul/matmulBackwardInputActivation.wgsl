@@ -9,15 +9,17 @@ fn slope(v: vec4f) -> vec4f {
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
+  let tile = tileOf(id.x);
+  if (!tile.inside) { return; }
+  var left: array<vec4f, 8>;
+  var right: array<vec4f, 8>;
+  multiplyTransposed(tile, &left, &right);
   let k4 = shape.x / 4u;
-  let row = (id.x / k4) * 8u;
-  let k = id.x % k4;
-  if (row >= dims.rows) { return; }
-  let a = multiplyTransposed(row, k * 4u);
   for (var r = 0u; r < 8u; r++) {
-    if (row + r < dims.rows) {
-      let i = (row + r) * k4 + k;
-      dh[i] = a[r] * slope(h[i]);
+    if (tile.row + r < dims.rows) {
+      let i = (tile.row + r) * k4 + tile.channel4;
+      dh[i] = left[r] * slope(h[i]);
+      dh[i + 1u] = right[r] * slope(h[i + 1u]);
     }
   }
 }
