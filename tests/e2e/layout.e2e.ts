@@ -93,7 +93,7 @@ describe('the built page', () => {
     };
     await tabTo((name, role) => role === 'radio' && /GRPO/.test(name));
     await page.keyboard.press('ArrowRight');
-    await expect.poll(async () => (await ratioscope.snapshot(page)).config.objective).toBe('gspo');
+    await expect.poll(async () => (await ratioscope.snapshot(page)).config.objective).toBe('sspo');
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await tabTo((name, role) => role === 'button' && /^Play/.test(name));
     const outline = await page.evaluate(() => {
@@ -103,7 +103,7 @@ describe('the built page', () => {
     expect(outline, 'focus is visible').toBe(true);
     await page.keyboard.press('Enter');
     const snapshot = await waitForStep(page, 1);
-    expect(snapshot.report?.objective).toBe('gspo');
+    expect(snapshot.report?.objective).toBe('sspo');
     await page.close();
   });
 });
