@@ -27,12 +27,12 @@ describe('architecture', () => {
   test('every kernel folder holds a shader, its bindings, its f64 twin and has a test', () => {
     const kernels = folders('src/kernels');
     expect(kernels.length).toBeGreaterThan(0);
-    const tests = projectFiles().filter((path) => /^tests\/kernels\/.*\.test\.ts$/.test(path)).map(text).join('\n');
+    const tests = projectFiles().filter((path) => /^tests\/.*\.test\.ts$/.test(path)).map(text).join('\n');
     for (const name of kernels) {
       const files = readdirSync(join(ROOT, 'src/kernels', name));
       expect(files, name).toEqual(expect.arrayContaining([`${name}.ts`, `${name}.cpu.ts`]));
       expect(files.some((file) => file.endsWith('.wgsl')), `${name} has a shader`).toBe(true);
-      expect(tests, `a test in tests/kernels names ${name}`).toMatch(new RegExp(`kernels/${name}/|\\b${name}\\b`));
+      expect(tests.includes(`kernels/${name}/${name}.cpu'`), `a test holds ${name} against its twin`).toBe(true);
     }
   });
 
