@@ -48,7 +48,7 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
   const longest = visible.reduce((most, i) => Math.max(most, rows[i]?.tokens.length ?? 0), 1);
   const tabAt = selected && shown.includes(selected.completion) ? selected : { completion: shown[visible[0] ?? 0] ?? 0, token: 0 };
   const dead = deadWords(rows, single);
-  const style = { '--cell-width': `${cellWidth(width, longest, single, compact)}px`, '--name-width': compact ? '0px' : single ? '76px' : '28px' } as CSSProperties;
+  const style = { '--longest': longest, '--cell-width': `${cellWidth(width, longest, single, compact)}px`, '--name-width': compact ? '0px' : single ? '76px' : '28px' } as CSSProperties;
   const row = (i: number, wide: boolean) => (
     <RolloutRow
       key={shown[i]}
