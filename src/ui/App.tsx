@@ -25,12 +25,10 @@ export function App() {
   const view = useBatchView();
   const { select } = view;
   const toggleTheme = useCallback(() => {
-    setTheme((old) => {
-      const next = old === 'dark' ? 'light' : 'dark';
-      chooseTheme(next);
-      return next;
-    });
-  }, []);
+    const next = theme === 'dark' ? 'light' : 'dark';
+    chooseTheme(next);
+    setTheme(next);
+  }, [theme]);
   const keys = useMemo<KeyActions>(
     () => ({
       playPause: () => runPrimary(session),

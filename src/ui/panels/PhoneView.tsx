@@ -50,10 +50,10 @@ export function PhoneView({ view }: { view: BatchView }) {
           <CapabilityLine />
         </Disclosure>
       </main>
-      <div className="thumb-bar">
+      <section className="thumb-bar" aria-label="Run">
         <Transport />
         <StepCount />
-      </div>
+      </section>
     </>
   );
 }

@@ -136,6 +136,7 @@ export function TaskGroup() {
 export function Rail() {
   return (
     <aside className="rail" aria-label="Settings">
+      <h2 className="visually-hidden">Settings</h2>
       <StalenessGroup />
       <ClipGroup />
       <LearningGroup />

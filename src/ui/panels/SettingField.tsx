@@ -29,7 +29,7 @@ export function SettingField({ name, label, dial }: Props) {
   const reset = field.live ? '' : ' Takes effect on reset.';
   const words = label ?? field.label;
   return (
-    <Field label={words} name={words} unit={dial ? undefined : field.unit || undefined} help={`${field.help}${bounds}${reset}`} note={waits ? 'takes effect on reset' : null} inline={!dial && field.kind !== 'choice'}>
+    <Field label={words} name={words} unit={dial || words.toLowerCase().includes(field.unit) ? undefined : field.unit} help={`${field.help}${bounds}${reset}`} note={waits ? 'takes effect on reset' : null} inline={!dial && field.kind !== 'choice'}>
       {(ids) => {
         if (dial) {
           const known = dial.some((option) => option.value === value);

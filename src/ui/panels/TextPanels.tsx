@@ -56,10 +56,9 @@ export function FormulaOrToken({ view }: { view: BatchView }) {
     <>
       <header className="formula-head">
         <h2>{objective.toUpperCase()} as it runs</h2>
-        <span className="quiet">loss, minimised</span>
+        <span className="quiet">{view.batch ? 'choose a token to see what it did' : 'the loss, minimised'}</span>
       </header>
       <Formula />
-      <p className="formula-hint">{view.batch ? 'Choose a token in the rollouts to see why it was clipped or kept.' : 'With the first rollout, choose any token to see what this loss does to it.'}</p>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { BatchRecord } from '../../worker/protocol';
 import type { TokenAddress } from '../charts/types';
 import { useRun } from '../session';
@@ -22,6 +22,14 @@ export function useBatchView(): BatchView {
   const [heldStep, setHeldStep] = useState<number | null>(null);
   const [group, setGroup] = useState(0);
   const [selected, setSelected] = useState<TokenAddress | null>(null);
+  const empty = batches.length === 0;
+  useEffect(() => {
+    if (!empty) return;
+    // A new run: its iterations have the old numbers, but nobody asked to stop at one of them.
+    setStep(null);
+    setHeldStep(null);
+    setSelected(null);
+  }, [empty]);
   const steps = useMemo(() => batches.map((batch) => batch.step), [batches]);
   const batch = batches.find((candidate) => candidate.step === (step ?? heldStep)) ?? batches.at(-1) ?? null;
   const row = selected && batch ? batch.completions[selected.completion] : undefined;
