@@ -87,8 +87,8 @@ describe('bad input', () => {
     await page.close();
   });
 
-  test('a browser without WebGPU gets a page that says what to do', async () => {
-    const plain = await launchChromium({ webgpu: false });
+  test.each(['no WebGPU', 'no adapter'] as const)('a browser with %s gets a page that says what to do', async (lack) => {
+    const plain = await launchChromium({ lack });
     try {
       const page = await plain.newPage();
       await page.goto(site.url);

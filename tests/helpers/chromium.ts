@@ -6,14 +6,18 @@ import { CHROMIUM_ARGS, findChromium } from '../../scripts/lib/chromium.mjs';
 import { createStaticServer, listen } from '../../scripts/serve.mjs';
 import type { RatioscopeApi, Snapshot } from '../../src/store/api';
 
+/** Without WebGPU at all (an old browser), or with `navigator.gpu` that has no adapter to give (a blocked GPU). */
+export type Lack = 'no WebGPU' | 'no adapter';
+
 /** The browser in which the e2e tests run; missing Chromium is a failure, never a skip. */
-export async function launchChromium({ webgpu = true }: { webgpu?: boolean } = {}): Promise<Browser> {
+export async function launchChromium({ lack }: { lack?: Lack } = {}): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('No Chromium found: run npm test, which installs it or says what to install.');
+  const args = lack ? CHROMIUM_ARGS.filter((arg) => !/webgpu|swiftshader/.test(arg)) : [...CHROMIUM_ARGS];
+  if (lack === 'no WebGPU') args.push('--disable-features=WebGPU,WebGPUService');
   // Full Chromium in its own headless mode: Playwright's default would pick the headless shell's flags.
-  const args = webgpu ? CHROMIUM_ARGS : [...CHROMIUM_ARGS.filter((arg) => !/webgpu|swiftshader/.test(arg)), '--disable-features=WebGPU,WebGPUService'];
   const browser = await chromium.launch({ executablePath, headless: true, args: [...args, '--headless=new'] });
-  if (webgpu) await requireAdapter(browser);
+  if (!lack) await requireAdapter(browser);
   return browser;
 }
 
