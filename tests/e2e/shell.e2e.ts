@@ -17,7 +17,7 @@ beforeAll(async () => {
     optimizeDeps: { include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', 'zustand', 'zustand/vanilla', 'recharts', 'katex'] },
   });
   await server.listen();
-  browser = await launchChromium({ webgpu: false });
+  browser = await launchChromium({ lack: 'no WebGPU' });
   context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
 });
 
