@@ -8,10 +8,11 @@ const COMMANDS: Record<string, string> = {
   eval: 'what an objective says about a batch of log-probs: loss, coefficients, ratios, clip flags, metrics',
   train: 'trains a policy without a browser and writes its metrics',
   pretrain: 'makes a base policy and writes it as ONNX',
+  table: 'trains a list of conditions with several seeds and writes docs/measured.md',
   bench: 'measures the engine on this machine',
 };
 
-const modules = import.meta.glob<Command>(['./eval.ts', './train.ts', './pretrain.ts', './bench.ts']);
+const modules = import.meta.glob<Command>(['./eval.ts', './train.ts', './pretrain.ts', './table.ts', './bench.ts']);
 const available = Object.keys(COMMANDS).filter((name) => `./${name}.ts` in modules);
 
 function help(): string {

@@ -1,0 +1,69 @@
+import { UserError } from '../src/core/errors';
+import { defaultConfig, FIELD_NAMES, isFieldName, type FieldName } from '../src/config/fields';
+import { findPreset, objectivePatch, presetConfig, PRESETS } from '../src/config/presets';
+import type { RunConfig } from '../src/config/runConfig';
+import { validateConfig } from '../src/config/validate';
+import { MODEL_CONFIGS, type ModelId } from '../src/model/config';
+import { getObjective, OBJECTIVES } from '../src/objectives';
+import { getTask } from '../src/tasks';
+import type { Args } from './args';
+
+/**
+ * The configuration of a run on the command line. Unlike the page, which repairs and tells, a script is refused:
+ * a run with other settings than those asked for is worse than none.
+ * @throws UserError naming the first thing that is wrong.
+ */
+export function runConfigFrom({ values, sets }: Args): RunConfig {
+  const model = modelFrom(values.model ?? 'small');
+  const objective = values.objective ?? null;
+  if (objective !== null) getObjective(objective);
+  const presetId = values.preset ?? (objective !== null && findPreset(objective) ? objective : 'grpo');
+  if (!findPreset(presetId)) throw new UserError(`There is no preset "${presetId}".`, `Presets: ${PRESETS.map((p) => p.id).join(', ')}.`);
+  let base = presetConfig(presetId, model);
+  if (objective !== null && objective !== base.objective) base = { ...base, ...objectivePatch(base, objective) };
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(sets)) given[settingName(name, base.objective)] = value;
+  if (values.task !== undefined) given.task = getTask(values.task).id;
+  if (values.seed !== undefined) given.seed = values.seed;
+  if (values.steps !== undefined) given.totalSteps = values.steps;
+  const { config, problems } = validateConfig(given, base);
+  if (problems.length > 0) throw new UserError(problems[0].message, 'See --help for the settings.');
+  return config;
+}
+
+/** `clipLow` and `clipHigh` mean the width at the level that the objective clips at, as in `eval`. */
+function settingName(name: string, objective: string): FieldName {
+  const level = { token: 'Token', segment: 'Segment', sequence: 'Sequence' }[getObjective(objective).importanceSamplingLevel];
+  const full = name === 'clipLow' || name === 'clipHigh' ? `${name}${level}` : name;
+  if (!isFieldName(full) || full === 'preset' || full === 'model' || full === 'objective') {
+    throw new UserError(`--set ${name}: there is no such setting.`, `Settings: ${settableNames().join(', ')}.`);
+  }
+  return full;
+}
+
+export function settableNames(): string[] {
+  return ['clipLow', 'clipHigh', ...FIELD_NAMES.filter((name) => !['preset', 'model', 'objective', 'task', 'seed', 'speed'].includes(name))];
+}
+
+function modelFrom(id: string): ModelId {
+  if (id === 'main' || id === 'small') return id;
+  throw new UserError(`There is no model "${id}".`, `Models: ${Object.keys(MODEL_CONFIGS).join(', ')}.`);
+}
+
+/** A whole number of at least `least`. */
+export function countFrom(name: string, text: string | undefined, fallback: number, least: number): number {
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least || value > 1e6) throw new UserError(`--${name} ${text} is not a whole number from ${least}.`);
+  return value;
+}
+
+/** The lists that --help prints. */
+export function optionLists(): string {
+  return [
+    `Objectives: ${OBJECTIVES.map((o) => o.id).join(', ')}`,
+    `Presets:    ${PRESETS.map((p) => p.id).join(', ')}`,
+    `Settings:   ${settableNames().join(', ')}`,
+    `Task:       ${defaultConfig().task} unless told`,
+  ].join('\n');
+}
