@@ -75,11 +75,11 @@ export function RewardChart(props: RewardChartProps) {
             <Line
               dataKey="greedy"
               stroke="none"
-              dot={{ r: compact ? 3 : 3.6, fill: 'var(--surface)', stroke: 'var(--ink)', strokeWidth: 1.5 }}
+              dot={{ r: compact ? 3 : 3.6, fill: 'var(--halo, var(--surface))', stroke: 'var(--ink)', strokeWidth: 1.5 }}
               activeDot={false}
               isAnimationActive={false}
             />
-            {last?.smooth !== undefined && <ReferenceDot x={last.step} y={last.smooth} r={3.4} fill={hue} stroke="var(--surface)" strokeWidth={1} />}
+            {last?.smooth !== undefined && <ReferenceDot x={last.step} y={last.smooth} r={3.4} fill={hue} stroke="var(--halo, var(--surface))" strokeWidth={1} />}
           </ComposedChart>
         )}
         {rows.length === 0 && <p className={styles.empty}>fills while it runs</p>}
