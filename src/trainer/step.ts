@@ -102,7 +102,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     }
   }
   engine.endIteration();
-  context.onProgress('updating', 0.6);
+  context.onProgress(planned.length === 1 ? '1 update' : `${planned.length} updates`, 0.6);
   const records = await engine.collect();
   const updatesDone = now();
   if (records.length !== planned.length) throw new Error(`the engine gave ${records.length} records for ${planned.length} updates`);

@@ -28,7 +28,6 @@ export class FakeEnvironment implements Environment {
     }
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- a throw must become a rejection
   async openGpu(): Promise<GpuHandle> {
     this.taken('openGpu');
     const handle: GpuHandle = {
@@ -59,7 +58,6 @@ export class FakeEnvironment implements Environment {
     return engine;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- a throw must become a rejection
   async loadReference(): Promise<ReferencePolicy> {
     this.taken('loadReference');
     return {
