@@ -29,6 +29,7 @@ import {
   type TokenResults,
 } from '../src/objectives';
 import { parseArgs } from './args';
+import { objectivesMarkdown } from './objectivesDoc';
 import { parseBatches, present, readBatch, readColumn, readTable, type RawBatch } from './evalInput';
 
 const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
@@ -38,7 +39,7 @@ const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
                        the bands of the other levels in the metrics (clipLowToken, clipHighSegment, ...),
                        and how rewards become advantages (advantageStd, baseline, normalizeAdvantage); may be repeated
   --device cpu|webgpu  the f64 reference (default) or the kernels
-  --list               every objective with its hyperparameters
+  --list               every objective with its hyperparameters, as JSON, or with --markdown as docs/objectives.md has it
 Input: oldLogp, newLogp, mask [B][T]; segments (integer ids) or tokens (strings); advantages [B] or [B][T], or rewards [B] with
 groups [B], or for sppo rewards [B] with values [B] (logits); optional entropy, refLogp [B][T], maxTokens. Pads may hold null.
 `;
@@ -58,9 +59,9 @@ interface Settings {
 
 /** Prints one JSON result per batch. Throws UserError on bad input. */
 export async function run(argv: string[]): Promise<number> {
-  const args = parseArgs(argv, { known: ['objective', 'input', 'set', 'device', 'list', 'help'], flags: ['list', 'help'] });
+  const args = parseArgs(argv, { known: ['objective', 'input', 'set', 'device', 'list', 'markdown', 'help'], flags: ['list', 'markdown', 'help'] });
   if (args.values.help) process.stdout.write(HELP);
-  else if (args.values.list) process.stdout.write(`${JSON.stringify(listObjectives(), null, 2)}\n`);
+  else if (args.values.list) process.stdout.write(args.values.markdown ? objectivesMarkdown() : `${JSON.stringify(listObjectives(), null, 2)}\n`);
   if (args.values.help || args.values.list) return 0;
 
   const { objective, input, device = 'cpu' } = args.values;

@@ -57,6 +57,27 @@ describe('properties of every objective', () => {
     );
   });
 
+  it('a masked token inside a response counts as if it were not there', () => {
+    fc.assert(
+      fc.property(objectives, modes, batches, fc.integer({ min: 2, max: 4 }), (objective, mode, batch, every) => {
+        // The first token of a row always stays, so that no row is empty.
+        const mask = batch.mask.map((row) => Array.from(row, (m, t) => (m && (t === 0 || t % every) ? 1 : 0)));
+        const kept = <T extends ArrayLike<number>>(rows: T[]) => rows.map((row, i) => Array.from(row).filter((_, t) => mask[i][t]));
+        const without: ObjectiveBatch = {
+          ...batch,
+          ...{ oldLogp: kept(batch.oldLogp), newLogp: kept(batch.newLogp), mask: kept(mask), segments: kept(batch.segments), advantages: kept(batch.advantages) },
+          ...{ entropy: kept(batch.entropy ?? []), refLogp: kept(batch.refLogp ?? []) },
+        };
+        const a = evaluateObjective(objective, { ...batch, mask }, { beta: 0.1 }, mode);
+        const b = evaluateObjective(objective, without, { beta: 0.1 }, mode);
+        expect(a.loss).toBe(b.loss);
+        expect(kept(a.coefficients)).toEqual(b.coefficients.map((row) => Array.from(row)));
+        expect(kept(a.ratios.segment)).toEqual(b.ratios.segment.map((row) => Array.from(row)));
+      }),
+      SETTINGS,
+    );
+  });
+
   it('the order of rows does not matter', () => {
     fc.assert(
       fc.property(objectives, modes, batches, (objective, mode, batch) => {

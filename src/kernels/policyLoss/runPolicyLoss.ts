@@ -1,9 +1,20 @@
-import { GPU_USAGE, type GpuContext } from '../../gpu/device';
+import { GPU_USAGE, type GpuContext, type Pipeline } from '../../gpu/device';
 import { encode } from '../../gpu/program';
 import type { TokenLoss } from '../../objectives/types';
 import { shaderOf } from '../kernelSpec';
 import { policyLossSpec } from './policyLoss';
 import type { PolicyLossInputs } from './policyLoss.cpu';
+
+const compiled = new WeakMap<GpuContext, Map<string, Promise<Pipeline>>>();
+
+/** The kernel of a token loss, compiled once per device. */
+function pipelineOf(gpu: GpuContext, loss: TokenLoss): Promise<Pipeline> {
+  const ofDevice = compiled.get(gpu) ?? new Map<string, Promise<Pipeline>>();
+  compiled.set(gpu, ofDevice);
+  const pipeline = ofDevice.get(loss.wgsl) ?? gpu.pipeline(shaderOf(policyLossSpec(loss)));
+  ofDevice.set(loss.wgsl, pipeline);
+  return pipeline;
+}
 
 /**
  * Runs the kernel once on its own, for `eval --device webgpu` and tests; training uses the engine's prebuilt list.
@@ -35,7 +46,7 @@ export async function runPolicyLoss(gpu: GpuContext, loss: TokenLoss, inputs: Po
     return buffer;
   };
   try {
-    const pipeline = await gpu.pipeline(shaderOf(policyLossSpec(loss)));
+    const pipeline = await pipelineOf(gpu, loss);
     const uniform = GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST;
     const outputs = make('outputs', N * 16, GPU_USAGE.STORAGE);
     const bindGroup = gpu.bind(pipeline, {
