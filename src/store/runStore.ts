@@ -98,13 +98,23 @@ function applyEvent(state: RunState, event: WorkerEvent): RunState {
     case 'error':
       return {
         ...state,
-        error: state.error ?? { kind: event.kind, message: event.message, hint: event.hint, fatal: event.fatal },
+        error: keptError(state.error, { kind: event.kind, message: event.message, hint: event.hint, fatal: event.fatal }),
         phase: event.fatal ? 'failed' : state.phase,
       };
     case 'notice':
     case 'snapshot':
       return state;
   }
+}
+
+/**
+ * The first error is the cause and later ones its echo; but whatever was waiting on a lost device fails a moment before
+ * the loss itself is reported, and a run that only paused may still fail for good.
+ */
+function keptError(first: RunError | null, next: RunError): RunError {
+  if (first === null) return next;
+  const explains = first.kind === 'internal' && next.kind === 'deviceLost';
+  return explains || (next.fatal && !first.fatal) ? next : first;
 }
 
 export type RunStore = ReturnType<typeof createRunStore>;

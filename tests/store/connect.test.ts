@@ -161,6 +161,17 @@ describe('events on the way to the page', () => {
     expect(run.getState().step).toBe(1);
   });
 
+  test('a lost device explains the failure that came just before it; a fatal error outranks one that only paused', () => {
+    const { client, run } = session();
+    const error = (kind: 'internal' | 'deviceLost' | 'reference', fatal: boolean) => client.emit({ type: 'error', kind, message: kind, hint: '', fatal });
+    error('reference', false);
+    error('internal', true);
+    expect(run.getState().error?.kind).toBe('internal');
+    error('deviceLost', true);
+    error('internal', true);
+    expect(run.getState().error?.kind).toBe('deviceLost');
+  });
+
   test('an error keeps the history and the first message; reset clears it', () => {
     const { client, control, run } = session();
     control.step(3);
