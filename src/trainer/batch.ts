@@ -89,3 +89,17 @@ export function packLossInputs(batch: PackedBatch, promptLength: number, rows: r
 export function responseOf(batch: PackedBatch, promptLength: number, packed: Float32Array, i: number): Float32Array {
   return packed.subarray((batch.rowStart[i] as number) + promptLength - 1, batch.rowStart[i + 1] as number);
 }
+
+/**
+ * Copies rows into one buffer of just their size and returns views on it. Rows that were cut from larger buffers would
+ * otherwise take all of those along when they are posted or kept.
+ */
+export function compactRows(rows: readonly Float32Array[]): Float32Array[] {
+  const all = new Float32Array(rows.reduce((n, row) => n + row.length, 0));
+  let at = 0;
+  return rows.map((row) => {
+    all.set(row, at);
+    at += row.length;
+    return all.subarray(at - row.length, at);
+  });
+}

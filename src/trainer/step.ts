@@ -6,7 +6,7 @@ import { computeMetrics, deadGroupShare, getObjective, rowWeights, segmentTokens
 import type { BatchMetrics, ObjectiveBatch } from '../objectives/types';
 import type { Task } from '../tasks/task';
 import { estimateAdvantages, groupsOf } from './advantages';
-import { packLossInputs, packRows, responseOf } from './batch';
+import { compactRows, packLossInputs, packRows, responseOf } from './batch';
 import type { RowData } from './batch';
 import { sigmoid } from './critic';
 import type { Critic } from './critic';
@@ -144,13 +144,14 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     },
     tokensPerSecond: rolloutMs > 0 ? (1000 * tokens) / rolloutMs : 0,
   };
+  const kept = { oldLogp: compactRows(old.logp), newLogp: compactRows(newLogp), entropy: compactRows(old.entropy), refLogp: refLogp && compactRows(refLogp) };
   const completions: CompletionRecord[] = rollout.characters.map((characters, r) => ({
     group: Math.floor(r / rollout.groupSize),
     tokens: characters,
-    oldLogp: old.logp[r],
-    newLogp: newLogp[r],
-    entropy: old.entropy[r],
-    refLogp: refLogp?.[r] ?? null,
+    oldLogp: kept.oldLogp[r],
+    newLogp: kept.newLogp[r],
+    entropy: kept.entropy[r],
+    refLogp: kept.refLogp?.[r] ?? null,
     segments: segments[r],
     reward: rewards[r],
     advantage: advantages[r],

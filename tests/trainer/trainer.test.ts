@@ -90,6 +90,12 @@ describe('one iteration', () => {
       if (c.reward === 1) expect([...c.segments]).toEqual([0, 0, 0]);
       if (c.tokens.join('').startsWith('1,,')) expect([...c.segments.slice(0, 3)]).toEqual([0, 0, 1]);
     }
+    // Posting a batch clones the buffers under its views: they must hold nothing else.
+    const tokenCount = batch.completions.reduce((n, c) => n + c.tokens.length, 0);
+    for (const field of ['oldLogp', 'newLogp', 'entropy'] as const) {
+      const buffers = new Set(batch.completions.map((c) => c[field].buffer));
+      expect([buffers.size, [...buffers][0].byteLength], field).toEqual([1, 4 * tokenCount]);
+    }
     // The tokens that the last update saw are among those of its completions, with the same log-probs.
     const last = batch.completions.filter((c) => c.minibatch === 8);
     expect(last).toHaveLength(16);
