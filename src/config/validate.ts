@@ -1,5 +1,5 @@
 import { isSingleAnswer } from './choices';
-import { defaultConfig, fieldOf, FIELD_NAMES, isFieldName } from './fields';
+import { defaultConfig, FIELDS, fieldOf, FIELD_NAMES, isFieldName } from './fields';
 import type { Field, FieldName, Problem } from './fieldTypes';
 import type { RunConfig } from './runConfig';
 
@@ -37,7 +37,7 @@ export function validateConfig(given: Partial<RunConfig> | Readonly<Record<strin
     if (result.message !== undefined) problems.push({ field: name, message: `${fieldOf(name).label}: ${result.message}` });
   }
   const config = toConfig(out);
-  problems.push(...crossRules(config, limits));
+  problems.push(...crossRules(config, base, limits));
   return { config, problems };
 }
 
@@ -77,21 +77,23 @@ function coerce(field: Field, raw: unknown, fallback: RunConfig[FieldName]): { v
 }
 
 /** Rules between settings; repairs `config` in place and says so. */
-function crossRules(config: RunConfig, limits: ConfigLimits | undefined): Problem[] {
+function crossRules(config: RunConfig, base: RunConfig, limits: ConfigLimits | undefined): Problem[] {
   const problems: Problem[] = [];
   const repair = <K extends FieldName>(field: K, value: RunConfig[K], why: string): void => {
     config[field] = value;
     problems.push({ field, message: `${fieldOf(field).label}: ${why} ${String(value)} is used.` });
   };
   if (config.dualClip !== 0 && config.dualClip <= 1) repair('dualClip', 0, 'a dual clip must be above 1, or 0 for none;');
+  // Moving between the two kinds of objective keeps the number of answers; otherwise only the bad value is mended.
+  const moved = isSingleAnswer(config.objective) !== isSingleAnswer(base.objective);
+  const rowsGiven = config.prompts * config.groupSize;
   if (isSingleAnswer(config.objective) && config.groupSize !== 1) {
-    const rows = config.prompts * config.groupSize;
     repair('groupSize', 1, 'SPPO takes one answer per prompt;');
-    if (rows <= fieldMax('prompts')) config.prompts = rows;
+    if (moved) config.prompts = Math.min(rowsGiven, FIELDS.prompts.max);
   }
   if (!isSingleAnswer(config.objective) && config.groupSize < 2) {
-    repair('groupSize', 8, 'this objective compares several answers to one prompt;');
-    if (config.prompts >= 16) config.prompts = Math.floor(config.prompts / 8);
+    repair('groupSize', moved && rowsGiven % 8 === 0 ? 8 : 2, 'this objective compares several answers to one prompt;');
+    if (moved) config.prompts = Math.max(1, Math.floor(rowsGiven / config.groupSize));
   }
   const maxRows = Math.min(MAX_ROWS, limits?.rolloutRows ?? MAX_ROWS);
   if (config.groupSize > maxRows) repair('groupSize', maxRows, `one rollout holds at most ${maxRows} answers;`);
@@ -112,11 +114,6 @@ function crossRules(config: RunConfig, limits: ConfigLimits | undefined): Proble
     }
   }
   return problems;
-}
-
-function fieldMax(name: 'prompts'): number {
-  const field = fieldOf(name);
-  return field.kind === 'int' ? field.max : Infinity;
 }
 
 function largestDivisor(of: number, atMost: number): number {

@@ -87,9 +87,11 @@ describe('validateConfig', () => {
     expect(problems.map((p) => p.field)).toEqual(['prompts', 'minibatches', 'epochs']);
   });
 
-  it('gives SPPO one answer per prompt and the others at least two, rows kept', () => {
+  it('gives SPPO one answer per prompt and the others at least two; a change of objective keeps the rows', () => {
     expect(validateConfig({ objective: 'sppo' }).config).toMatchObject({ prompts: 128, groupSize: 1 });
-    expect(validateConfig({ objective: 'grpo', groupSize: 1, prompts: 128 }).config).toMatchObject({ prompts: 16, groupSize: 8 });
+    expect(validateConfig({ objective: 'grpo' }, presetConfig('sppo', 'main')).config).toMatchObject({ prompts: 16, groupSize: 8 });
+    expect(validateConfig({ groupSize: 4 }, presetConfig('sppo', 'small')).config).toMatchObject({ prompts: 64, groupSize: 1 });
+    expect(validateConfig({ groupSize: 1 }, presetConfig('grpo', 'small')).config).toMatchObject({ prompts: 16, groupSize: 2 });
   });
 
   it('always ends in a configuration that it accepts unchanged', () => {
