@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { histogramBars } from '../../src/ui/charts/drawFans';
 import { positiveRuns } from '../../src/ui/charts/drawClipRow';
 import { rewardFloor, rewardRows, stepTicks } from '../../src/ui/charts/rewardData';
-import { allRatiosOne, lastRollouts, linearLimit, summarise } from '../../src/ui/charts/rulersData';
+import { allRatiosOne, lastRollouts, linearLimit, nothingLive, summarise } from '../../src/ui/charts/rulersData';
 import { columnBoxes, updateX } from '../../src/ui/charts/rulersGeometry';
 import { sparkPath } from '../../src/ui/charts/Sparklines';
 import { fakeUpdates } from '../visual/fakeData';
@@ -39,6 +39,13 @@ describe('rollouts of the three rulers', () => {
     expect(allRatiosOne(lastRollouts(fakeUpdates(1, 3, 1), 5))).toBe(true);
     expect(allRatiosOne(lastRollouts(updates, 5))).toBe(false);
     expect(allRatiosOne([])).toBe(false);
+  });
+
+  it('knows a stretch in which nothing is pushed', () => {
+    const dead = updates.map((u) => ({ ...u, metrics: { ...u.metrics, liveTokens: 0 } }));
+    expect(nothingLive(lastRollouts(dead, 5))).toBe(true);
+    expect(nothingLive(lastRollouts([...dead.slice(0, -1), ...updates.slice(-1)], 5))).toBe(false);
+    expect(nothingLive([])).toBe(false);
   });
 
   it('sizes the linear axis to the 98 % bands and the edges', () => {

@@ -57,7 +57,7 @@ export function RewardChart(props: RewardChartProps) {
                 y={base.passRate}
                 stroke="var(--ink-3)"
                 strokeDasharray="4 3"
-                label={<LineLabel text={compact ? 'base policy' : `base policy: ${fraction(base.passRate)} sampled, ${fraction(base.greedy)} greedy`} dy={compact ? -5 : 13} />}
+                label={<LineLabel text={compact ? 'base policy' : `base policy: ${fraction(base.passRate)} sampled, ${fraction(base.greedy)} greedy`} dy={compact || base.passRate < floor + 0.1 * (1 - floor) ? -5 : 13} />}
               />
             )}
             {last && <ReferenceLine segment={[{ x: last.step, y: floor }, { x: last.step, y: last.smooth ?? floor }]} stroke="var(--line-2)" />}

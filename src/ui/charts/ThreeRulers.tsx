@@ -11,7 +11,7 @@ import type { FanPicture } from './drawFans';
 import { drawFans, fanY, maximumPoint } from './drawFans';
 import { useSize, useThemeKey, useThrottled } from './hooks';
 import { levelColour, objectiveAt, objectiveTitle, ratioLevel, widthLabel } from './looks';
-import { allRatiosOne, lastRollouts, linearLimit, summarise } from './rulersData';
+import { allRatiosOne, lastRollouts, linearLimit, nothingLive, RATIO_NOISE, summarise } from './rulersData';
 import type { LevelSummary } from './rulersData';
 import { columnBoxes } from './rulersGeometry';
 import { linearScale, SIGNED_LOG_SCALE } from './scales';
@@ -60,7 +60,7 @@ export function ThreeRulers(props: ThreeRulersProps) {
       <div className={styles.fans} ref={fansRef}>
         <FanCanvas picture={picture} label={describe(summaries, rollouts.length)} />
         <FanLabels picture={picture} summaries={summaries} compact={compact} />
-        <Notice {...props} isEmpty={rollouts.length === 0} isFlat={allRatiosOne(rollouts)} />
+        <Notice {...props} isEmpty={rollouts.length === 0} isFlat={allRatiosOne(rollouts)} isDead={nothingLive(rollouts)} />
       </div>
       <p className={styles.caption}>
         <span>
@@ -232,7 +232,7 @@ function FanLabels({ picture, summaries, compact }: { picture: FanPicture; summa
         return (
           <g key={level} className={styles.figure}>
             {!compact && <text x={box.x + 5} y={height - 9}>sd {significant(summary.sd)}</text>}
-            {point.logRatio !== 0 && <text x={point.x - 7} y={Math.max(10, point.y + 4)} textAnchor="end">{compact ? value : `max r ${value}`}</text>}
+            {Math.abs(point.logRatio) > RATIO_NOISE && <text x={point.x - 7} y={Math.max(10, point.y + 4)} textAnchor="end">{compact ? value : `max r ${value}`}</text>}
           </g>
         );
       })}
@@ -304,9 +304,19 @@ function Bars({ name, values, outlined = false, compact }: BarsProps) {
   );
 }
 
-function Notice({ isEmpty, isFlat, onPolicy, updatesPerRollout, onShowDial }: ThreeRulersProps & { isEmpty: boolean; isFlat: boolean }): ReactNode {
+type NoticeProps = Pick<ThreeRulersProps, 'onPolicy' | 'updatesPerRollout' | 'onShowDial'> & { isEmpty: boolean; isFlat: boolean; isDead: boolean };
+
+/** Why there is nothing to see, where that is so: no data yet, ratios that cannot leave 1, or no group that teaches. */
+function Notice({ isEmpty, isFlat, isDead, onPolicy, updatesPerRollout, onShowDial }: NoticeProps): ReactNode {
   if (isEmpty && !onPolicy) return <p className={styles.notice}>fills while it runs</p>;
   if (!isFlat && !isEmpty) return null;
+  if (isDead && !onPolicy) {
+    return (
+      <div className={`${styles.notice} ${styles.reason}`}>
+        <p>every group is all alike: advantage 0, so the policy stays where it is</p>
+      </div>
+    );
+  }
   if (!onPolicy) return null;
   const reason = updatesPerRollout <= 1 ? 'one update per rollout: every ratio is 1' : 'no update has used this rollout yet: every ratio is 1';
   return (
@@ -320,4 +330,3 @@ function Notice({ isEmpty, isFlat, onPolicy, updatesPerRollout, onShowDial }: Th
     </div>
   );
 }
-

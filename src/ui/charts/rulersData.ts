@@ -71,12 +71,20 @@ export function summarise(rollouts: readonly Rollout[], level: Level): LevelSumm
   };
 }
 
+/** Log ratios (nats) no larger than this are rounding: the same bound as the trainer's self-check. */
+export const RATIO_NOISE = 1e-4;
+
 /** True when no token ratio shown differs from 1 by more than rounding: the picture then says why it is flat. */
 export function allRatiosOne(rollouts: readonly Rollout[]): boolean {
   return (
     rollouts.length > 0 &&
-    rollouts.every((rollout) => rollout.updates.every(({ metrics }) => !(metrics.maxAbsLogRatio > 1e-4)))
+    rollouts.every((rollout) => rollout.updates.every(({ metrics }) => !(metrics.maxAbsLogRatio > RATIO_NOISE)))
   );
+}
+
+/** True when no token shown has an advantage other than 0: nothing is pushed, whatever the ratios. */
+export function nothingLive(rollouts: readonly Rollout[]): boolean {
+  return rollouts.length > 0 && rollouts.every((rollout) => rollout.updates.every(({ metrics }) => metrics.liveTokens === 0));
 }
 
 /**

@@ -66,10 +66,10 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
   return (
     <section className={`${styles.root} ${compact ? styles.compact : ''}`} aria-label="Rollouts">
       <Head {...props} batch={batch} group={group} single={single} words={groupWords(rows, single)} place={compact ? { at: only, of: rows.length, onPlace: setPlace } : null} />
-      {dead && <p className={styles.deadLine}>{dead}</p>}
+      {compact && dead && <p className={styles.deadLine}>{dead}</p>}
       {!compact && (
         <p className={styles.columnNames} style={style} aria-hidden="true">
-          <span>{clipSentence(config)}</span>
+          <span className={dead ? styles.deadName : ''}>{dead ?? clipSentence(config)}</span>
           <span className={levelInUse === 'sequence' ? styles.nameInUse : ''}>sequence</span>
           <span>advantage</span>
           <span>update</span>

@@ -66,7 +66,7 @@ export function verdictTitle(mark: Mark, advantage: number): string {
 
 /** Which branch of the objective won, in words. */
 export function branchWords(mark: Mark, advantage: number, config: RunConfig, unitTokens: number): string {
-  if (advantage === 0) return 'The advantage is 0, so both branches are 0: no gradient, clipped or not.';
+  if (advantage === 0) return 'A = 0: both branches are 0, so no gradient, clipped or not.';
   const level = ratioLevel(config.objective);
   const whom =
     level === 'token' ? 'this token' : level === 'segment' ? `the ${unitTokens} tokens of this subsentence` : `any of the ${unitTokens} tokens of this answer`;
