@@ -69,7 +69,7 @@ export function applyEvents(state: RunState, events: readonly WorkerEvent[]): Ru
 function applyEvent(state: RunState, event: WorkerEvent): RunState {
   switch (event.type) {
     case 'phase':
-      return { ...state, phase: event.phase, message: event.message, progress: event.progress };
+      return { ...state, phase: phaseOf(state.phase, event.phase), message: event.message, progress: event.progress };
     case 'capability':
       return { ...state, adapter: event.adapter };
     case 'base':
@@ -105,6 +105,11 @@ function applyEvent(state: RunState, event: WorkerEvent): RunState {
     case 'snapshot':
       return state;
   }
+}
+
+/** What is compiled or loaded in the middle of a run is part of running: it can be paused, and goes on by itself. */
+function phaseOf(now: Phase, next: Phase): Phase {
+  return now === 'running' && (next === 'compiling' || next === 'loadingReference') ? 'running' : next;
 }
 
 /**

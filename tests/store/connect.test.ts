@@ -161,6 +161,16 @@ describe('events on the way to the page', () => {
     expect(run.getState().step).toBe(1);
   });
 
+  test('compiling in the middle of a run is part of running', () => {
+    const { client, run } = session();
+    client.emit({ type: 'phase', phase: 'running', message: 'Iteration 1', progress: 0 });
+    client.emit({ type: 'phase', phase: 'compiling', message: 'Compiling GSPO', progress: null });
+    expect(run.getState()).toMatchObject({ phase: 'running', message: 'Compiling GSPO' });
+    client.emit({ type: 'phase', phase: 'paused', message: 'Paused', progress: null });
+    client.emit({ type: 'phase', phase: 'compiling', message: 'Compiling SSPO', progress: null });
+    expect(run.getState().phase).toBe('compiling');
+  });
+
   test('a lost device explains the failure that came just before it; a fatal error outranks one that only paused', () => {
     const { client, run } = session();
     const error = (kind: 'internal' | 'deviceLost' | 'reference', fatal: boolean) => client.emit({ type: 'error', kind, message: kind, hint: '', fatal });
