@@ -28,7 +28,7 @@ beforeAll(async () => {
   page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   problems = watch(page, site.url);
   await instrumentWorker(page);
-  await page.goto(`${site.url}#preset=grpo&model=small&seed=1`);
+  await page.goto(`${site.url}#preset=grpo&model=small&seed=1&totalSteps=400`);
 });
 
 afterAll(async () => {
@@ -86,19 +86,15 @@ describe('the page', () => {
 
   test('switches between all four objectives while it runs', async () => {
     for (const name of [...OBJECTIVES.slice(1), OBJECTIVES[0]]) {
-      const before = (await ratioscope.snapshot(page)).step;
       await page.getByRole('radio', { name, exact: true }).first().click();
       const id = name.toLowerCase();
       await expect.poll(async () => (await ratioscope.snapshot(page)).config.objective).toBe(id);
-      const { phase } = await ratioscope.snapshot(page);
-      if (phase !== 'running') await play().click();
       await expect.poll(async () => (await ratioscope.snapshot(page)).report?.objective, { timeout: 90_000 }).toBe(id);
       const { report, error } = await ratioscope.snapshot(page);
       expect(error).toBeNull();
       for (const level of ['token', 'segment', 'sequence'] as const) {
         expect(Number.isFinite(report?.updates.at(-1)?.metrics.levels[level].logRatio.sd), `${name} ${level}`).toBe(true);
       }
-      expect(before).toBeGreaterThanOrEqual(0);
     }
   });
 
