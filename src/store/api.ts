@@ -72,9 +72,10 @@ export function createApi(config: ConfigStore, run: RunStore, control: RunContro
     },
     step(n = 1) {
       control.flush();
-      const goal = run.getState().step + n;
+      const begun = run.getState().step;
       control.step(n);
-      return until((state) => (state.step >= goal || state.phase === 'finished') && STILL.includes(state.phase));
+      // A run that had already finished stays so until the worker has taken the command.
+      return until((state) => (state.step >= begun + n || (state.phase === 'finished' && state.step > begun)) && STILL.includes(state.phase));
     },
     reset() {
       control.reset();
