@@ -132,6 +132,14 @@ describe('the page', () => {
     await other.close();
   });
 
+  test('more steps than planned are run when asked for', async () => {
+    await ratioscope.config(page, { totalSteps: 1, samplerPrecision: 'f32' });
+    await ratioscope.step(page, 1);
+    expect((await ratioscope.snapshot(page)).phase).toBe('finished');
+    await ratioscope.step(page, 1);
+    expect((await ratioscope.snapshot(page)).step).toBe(2);
+  });
+
   test('asked no other origin for anything and logged no error', () => {
     expect(problems).toEqual({ errors: [], foreign: [] });
   });
