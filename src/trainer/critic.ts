@@ -1,5 +1,6 @@
 import { Rng } from '../core/rng';
 import { criticLoss } from '../objectives';
+import { STREAM } from './streams';
 
 const HIDDEN = 32;
 const BETA1 = 0.9;
@@ -27,7 +28,7 @@ export class Critic {
     this.params = new Float64Array(inputs * HIDDEN + 2 * HIDDEN + 1);
     this.m = new Float64Array(this.params.length);
     this.v = new Float64Array(this.params.length);
-    const rng = new Rng(seed, 0xc417);
+    const rng = new Rng(seed, STREAM.critic);
     const sd = 1 / Math.sqrt(promptLength);
     // w2 starts at 0, so that V is .5 for every prompt until something was learnt.
     for (let i = 0; i < inputs * HIDDEN; i++) this.params[i] = sd * rng.normal();

@@ -3,9 +3,7 @@ import type { PolicyEngine } from '../engines/engine';
 import { decode } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
 import { encodePrompts, eosToken } from './rollout';
-
-/** Key of the held-out prompts: the same for every seed, so that runs are judged on the same questions. */
-const EVAL_STREAM = 0x6576616c;
+import { EVALUATION_KEY } from './streams';
 
 export interface EvaluationOptions {
   prompts: number;
@@ -37,7 +35,7 @@ export interface Answer {
 
 /** The first `count` held-out prompts. */
 export function heldOutPrompts(task: Task, count: number): string[] {
-  return Array.from({ length: count }, (_, i) => task.samplePrompt(new Rng(EVAL_STREAM, i), 'heldOut'));
+  return Array.from({ length: count }, (_, i) => task.samplePrompt(new Rng(EVALUATION_KEY, i), 'heldOut'));
 }
 
 /** Answers held-out prompts with the parameters in force (f32, no lag) and verifies them. */
@@ -88,7 +86,7 @@ async function* respond(
       eos: eosToken(task),
       temperature: options.temperature ?? 1,
       greedy: options.greedy,
-      seed: options.seed ?? EVAL_STREAM,
+      seed: options.seed ?? EVALUATION_KEY,
       // Chunks must not share their noise; evaluation iterations lie far from those of training.
       iteration: 0x80000000 + from,
       precision: 'f32',

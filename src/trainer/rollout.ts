@@ -4,9 +4,7 @@ import type { RunConfig } from '../config/runConfig';
 import type { PolicyEngine, RolloutResult } from '../engines/engine';
 import { decodeToken, encode } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
-
-/** Keys that keep the streams of random numbers apart. */
-const PROMPT_STREAM = 0x70726f6d;
+import { STREAM } from './streams';
 
 /** One rollout batch on the host. R = prompts * groupSize rows; row r answers prompt floor(r / groupSize). */
 export interface Rollout {
@@ -30,7 +28,7 @@ export interface Rollout {
 
 /** The prompts of one iteration: prompt i depends on (seed, step, i) alone, so that any of them can be drawn again by itself. */
 export function drawPrompts(task: Task, seed: number, step: number, count: number): string[] {
-  return Array.from({ length: count }, (_, i) => task.samplePrompt(new Rng(seed, PROMPT_STREAM, step, i), 'train'));
+  return Array.from({ length: count }, (_, i) => task.samplePrompt(new Rng(seed, STREAM.prompts, step, i), 'train'));
 }
 
 /** Samples `groupSize` completions for each of the iteration's prompts with the settings in force. */

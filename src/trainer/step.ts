@@ -14,9 +14,7 @@ import { NotFiniteError, ReferencePolicyError } from './errors';
 import type { BatchRecord, CompletionRecord, CriticReport, StepReport, UpdateReport } from './report';
 import { encodePrompts } from './rollout';
 import type { Rollout } from './rollout';
-
-const REWARD_STREAM = 0x73687566;
-const ROW_STREAM = 0x726f7773;
+import { STREAM } from './streams';
 
 /** Adam as in experiments.md section 2: fresh state, no decay. */
 const ADAM = { beta1: 0.9, beta2: 0.99, adamEps: 1e-8, weightDecay: 0 } as const;
@@ -171,13 +169,13 @@ function verify(task: Task, rollout: Rollout, config: RunConfig, step: number): 
     rewards.push(task.verify(prompt, response));
     formed.push(task.wellFormed(prompt, response) ? 1 : 0);
   });
-  if (config.shuffleRewards) new Rng(config.seed, REWARD_STREAM, step).shuffle(rewards);
+  if (config.shuffleRewards) new Rng(config.seed, STREAM.rewardShuffle, step).shuffle(rewards);
   return { rewards, formed };
 }
 
 /** The rows of each minibatch, drawn anew for each epoch. */
 export function minibatchRows(config: Pick<RunConfig, 'seed' | 'minibatches'>, step: number, epoch: number, rows: number): number[][] {
-  const order = new Rng(config.seed, ROW_STREAM, step, epoch).shuffle(Array.from({ length: rows }, (_, r) => r));
+  const order = new Rng(config.seed, STREAM.minibatchRows, step, epoch).shuffle(Array.from({ length: rows }, (_, r) => r));
   const size = rows / config.minibatches;
   return Array.from({ length: config.minibatches }, (_, i) => order.slice(i * size, (i + 1) * size));
 }
