@@ -78,10 +78,11 @@ describe('places in the three rulers', () => {
     expect(updateX(box, 2, 5, 0, 1)).toBeCloseTo(box.x + 2.5 * slot, 9);
   });
 
-  it('draws equal areas for equal counts and joins bins thinner than 3 px', () => {
+  it('draws histogram bars by the logarithm of their count and joins bins thinner than 3 px', () => {
     const y = (x: number) => 100 - 10 * Math.max(-5, Math.min(5, x));
-    const bars = histogramBars([0, 4, 2, 0], [-2, 0, 1], y);
-    expect(bars.map((b) => b.length)).toEqual([1, 1]);
+    const bars = histogramBars([0, 400, 2, 0], [-2, 0, 1], y);
+    // 400 units over 20 px and 2 over 10 px: per 3 px 60 and .6.
+    expect(bars.map((b) => b.length)).toEqual([1, Math.log1p(0.6) / Math.log1p(60)]);
     expect(bars.map((b) => b.centre)).toEqual([-1, 0.5]);
     const fine = Array.from({ length: 101 }, (_, i) => (i - 50) / 100);
     const counts = new Array<number>(102).fill(1);

@@ -8,6 +8,8 @@ import styles from './rewardChart.module.css';
 import type { RewardChartProps } from './types';
 
 const MARGIN = { top: 18, right: 6, bottom: 0, left: 0 };
+/** recharts draws no axes for no data: a row without values makes it draw them, and the base policy's line. */
+const AXES_ONLY = [{ step: 0 }];
 const AXIS_TEXT = { fill: 'var(--ink-3)', fontSize: 11 };
 
 /** Reward over the whole planned run: batch mean, held-out greedy accuracy, and what the base policy scores. */
@@ -45,7 +47,7 @@ export function RewardChart(props: RewardChartProps) {
       </header>
       <div ref={frame} className={styles.frame} role="img" aria-label={describe(props, last?.smooth, greedy)}>
         {width > 0 && height > 0 && (
-          <ComposedChart width={width} height={height} data={rows} margin={MARGIN} accessibilityLayer={false}>
+          <ComposedChart width={width} height={height} data={rows.length > 0 ? rows : AXES_ONLY} margin={MARGIN} accessibilityLayer={false}>
             <YAxis domain={[floor, 1]} ticks={ticks} width={24} axisLine={false} tickLine={false} tick={AXIS_TEXT} tickFormatter={(v: number) => (v === 1 ? '1' : fraction(v, 1))} interval={0} />
             <XAxis dataKey="step" type="number" domain={[0, Math.max(1, totalSteps)]} ticks={stepTicks(totalSteps)} height={18} axisLine={false} tickLine={false} tick={AXIS_TEXT} interval={0} tickMargin={2} />
             {ticks.map((tick) => (

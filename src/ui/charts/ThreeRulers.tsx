@@ -232,6 +232,7 @@ function FanLabels({ picture, summaries, compact }: { picture: FanPicture; summa
         return (
           <g key={level} className={styles.figure}>
             {!compact && <text x={box.x + 5} y={height - 9}>sd {significant(summary.sd)}</text>}
+            {!compact && <text className={styles.quietFigure} x={box.x + box.width} y={11} textAnchor="end">log n</text>}
             {Math.abs(point.logRatio) > RATIO_NOISE && <text x={point.x - 7} y={Math.max(10, point.y + 4)} textAnchor="end">{compact ? value : `max r ${value}`}</text>}
           </g>
         );

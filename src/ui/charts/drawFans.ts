@@ -134,7 +134,7 @@ function strokePath(context: CanvasRenderingContext2D, xs: readonly number[], ys
   context.stroke();
 }
 
-/** Bars of the latest minibatch: length is density along the axis shown, so equal areas are equal counts. */
+/** Bars of the latest minibatch; nearly all ratios sit at 1, so lengths are logarithms: a linear bar would hide every tail. */
 function drawHistogram(context: CanvasRenderingContext2D, level: Level, box: ColumnBox, picture: FanPicture, colours: ChartColours): void {
   const last = picture.rollouts.at(-1)?.updates.at(-1);
   if (!last || box.histogramWidth === 0) return;
@@ -174,6 +174,7 @@ const LEAST_BAR = 3;
 /**
  * Bars for counts over bins whose inner edges are `edges` (rising; the two end bins are open, so there is one count more
  * than edges). Neighbours are joined until a bar is 3 px high; empty bars are left out. `y` gives pixels from the top.
+ * Length is log(1 + units per 3 px of the axis shown) over the longest bar's.
  */
 export function histogramBars(counts: readonly number[], edges: readonly number[], y: (logRatio: number) => number): HistogramBar[] {
   const bars: (HistogramBar & { density: number })[] = [];
@@ -186,7 +187,7 @@ export function histogramBars(counts: readonly number[], edges: readonly number[
     if (height < LEAST_BAR && index < edges.length) continue;
     if (count > 0) {
       const centre = low === -Infinity ? high : high === Infinity ? low : (low + high) / 2;
-      bars.push({ top: y(high) + 0.5, height: Math.max(1, height - 1), length: 0, centre, density: count / Math.max(1, height) });
+      bars.push({ top: y(high) + 0.5, height: Math.max(1, height - 1), length: 0, centre, density: Math.log1p((LEAST_BAR * count) / Math.max(1, height)) });
     }
     low = high;
     count = 0;

@@ -8,12 +8,12 @@ import { levelColour, objectiveTitle, ratioLevel } from '../charts/looks';
 import type { TokenInspectorProps } from '../charts/types';
 import { LazyTex } from '../formula/LazyTex';
 import { Glyph, glyphOf } from '../theme/Glyph';
-import { fraction, ratio, trueMinus } from '../theme/numbers';
+import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
 import { branches, inspectToken } from './inspect';
 import type { Branches, Comparison, TokenFacts } from './inspect';
 import { ratioColour, ratioTextColour } from './ratioBins';
 import styles from './inspector.module.css';
-import { branchWords, edgeText, VERDICT_WORDS, verdictTitle } from './words';
+import { branchWords, edgeText, natsText, VERDICT_WORDS, verdictTitle } from './words';
 
 /** Why one token was clipped or kept: its numbers, the branch of the objective that won, and what other objectives would do. */
 export function TokenInspector(props: TokenInspectorProps) {
@@ -60,15 +60,15 @@ function Numbers({ facts }: { facts: TokenFacts }) {
         </div>
         <div>
           <dt>log π old</dt>
-          <dd>{fraction(facts.oldLogp, 3)}</dd>
+          <dd>{natsText(facts.oldLogp)}</dd>
         </div>
         <div>
           <dt>log π new</dt>
-          <dd>{fraction(facts.newLogp, 3)}</dd>
+          <dd>{natsText(facts.newLogp)}</dd>
         </div>
         <div>
           <dt>entropy, nats</dt>
-          <dd>{fraction(facts.entropy, 2)}</dd>
+          <dd>{significant(facts.entropy)}</dd>
         </div>
         <div>
           <dt>ratio r</dt>

@@ -2,12 +2,17 @@ import type { RunConfig } from '../../config/runConfig';
 import { LEVEL_TITLE } from '../../core/levels';
 import type { CompletionRecord } from '../../worker/protocol';
 import { objectiveTitle, ratioLevel } from '../charts/looks';
-import { ratio, trueMinus } from '../theme/numbers';
+import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
 import type { Mark, RowMarks, Verdict } from './marks';
 
 /** Sentences of the text views, kept apart from their markup. */
 
 export const VERDICT_WORDS: Record<Verdict, string> = { inside: 'kept', kept: 'outside, kept', clipped: 'clipped' };
+
+/** Nats with three decimals, or one significant digit where those would all be 0. */
+export function natsText(nats: number): string {
+  return Math.abs(nats) >= 0.0005 || nats === 0 ? fraction(nats, 3) : significant(nats, 1);
+}
 
 /** A clip edge: two decimals, more where the width is finer than that ("1.20", "1.0004"). */
 export function edgeText(edge: number): string {
@@ -69,12 +74,12 @@ export function branchWords(mark: Mark, advantage: number, config: RunConfig, un
   if (advantage === 0) return 'A = 0: both branches are 0, so no gradient, clipped or not.';
   const level = ratioLevel(config.objective);
   const whom =
-    level === 'token' ? 'this token' : level === 'segment' ? `the ${unitTokens} tokens of this subsentence` : `any of the ${unitTokens} tokens of this answer`;
+    level === 'token' ? 'this token' : `its ${unitTokens} tokens`;
   if (mark.verdict === 'clipped' && advantage < 0 && mark.side === 'high') {
-    return `The ratio is past the dual clip ${trueMinus(String(config.dualClip))}: the loss is flat there, so no gradient from ${whom}.`;
+    return `Past the dual clip ${trueMinus(String(config.dualClip))}: the loss is flat there, no gradient for ${whom}.`;
   }
-  if (mark.verdict === 'clipped') return `The clipped branch won: constant in θ, so no gradient from ${whom}.`;
-  if (mark.verdict === 'inside') return `${LEVEL_TITLE[level]} ratio inside the band: both branches are alike, the gradient is whole.`;
-  const direction = advantage > 0 ? 'an answer that should rise has fallen' : 'an answer that should fall has risen';
-  return `Outside the band, but ${direction}: the unclipped branch won, the gradient is whole.`;
+  if (mark.verdict === 'clipped') return `The clipped branch won: constant in θ, no gradient for ${whom}.`;
+  if (mark.verdict === 'inside') return `${LEVEL_TITLE[level]} ratio inside the band: both branches agree, full gradient.`;
+  const where = mark.side === 'low' ? 'Below the band but A > 0' : 'Above the band but A < 0';
+  return `${where}: min takes the unclipped branch, full gradient.`;
 }
