@@ -8,8 +8,8 @@ import styles from './rewardChart.module.css';
 import type { RewardChartProps } from './types';
 
 const MARGIN = { top: 18, right: 6, bottom: 0, left: 0 };
-/** recharts draws no axes for no data: a row without values makes it draw them, and the base policy's line. */
-const AXES_ONLY = [{ step: 0 }];
+/** recharts draws no axes for no data: one value on a line without ink makes it draw them, and the base policy's line. */
+const AXES_ONLY = [{ step: 0, ceiling: 1 }];
 const AXIS_TEXT = { fill: 'var(--ink-3)', fontSize: 11 };
 
 /** Reward over the whole planned run: batch mean, held-out greedy accuracy, and what the base policy scores. */
@@ -72,6 +72,7 @@ export function RewardChart(props: RewardChartProps) {
                 label={<ChangeLabel text={compact ? '' : change.label} place={index} step={change.step} end={totalSteps} />}
               />
             ))}
+            {rows.length === 0 && <Line dataKey="ceiling" stroke="none" dot={false} activeDot={false} isAnimationActive={false} />}
             <Line dataKey="reward" stroke={hue} strokeOpacity={0.55} strokeWidth={1} dot={false} activeDot={false} isAnimationActive={false} connectNulls />
             <Line dataKey="smooth" stroke={hue} strokeWidth={2.2} dot={false} activeDot={false} isAnimationActive={false} connectNulls />
             <Line

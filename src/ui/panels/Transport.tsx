@@ -45,9 +45,10 @@ export function StepCount() {
   const config = useRun((state) => state.inForce);
   const place = last && config ? `epoch ${last.epoch}/${config.epochs}, minibatch ${last.minibatch}/${config.minibatches}` : '';
   const share = busy ? progress : total > 0 ? Math.min(1, step / total) : 0;
-  const line = busy ? `${message}${waited}` : phase === 'running' && (seconds > 1 || step === 0) ? `${message}${waited}` : phase === 'failed' ? 'stopped, history kept' : place || message;
+  const telling = busy || (phase === 'running' && (seconds > 1 || step === 0));
+  const line = telling ? `${message}${waited}` : phase === 'failed' ? 'stopped, history kept' : place || message;
   return (
-    <div className={busy ? 'step-count busy' : 'step-count'}>
+    <div className={telling ? 'step-count telling' : 'step-count'}>
       <div className="step-line">
         <strong>{busy ? 'Getting ready' : `Step ${step}`}</strong>
         {busy ? null : <span className="soft">of {total}</span>}
