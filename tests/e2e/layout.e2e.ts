@@ -30,7 +30,12 @@ interface Violation {
 async function seriousFindings(page: Page): Promise<string[]> {
   // Evaluated by the debugger, so the page's policy need not allow it.
   await page.evaluate((await import('node:fs')).readFileSync(AXE, 'utf8'));
-  const violations = await page.evaluate(async () => (await (window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run()).violations);
+  const { violations, passed } = await page.evaluate(async () => {
+    const { violations: found, passes } = await (window as unknown as { axe: { run(): Promise<{ violations: Violation[]; passes: unknown[] }> } }).axe.run();
+    return { violations: found, passed: passes.length };
+  });
+  // A run that looked at nothing finds nothing.
+  expect(passed).toBeGreaterThan(15);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`).join(' | ')}`);
