@@ -62,7 +62,7 @@ async function build(folder) {
 }
 
 /** True for commands that open a WebGPU device. @param {string[]} argv */
-const needsGpu = (argv) => ['train', 'pretrain', 'bench'].includes(argv[0]) || argv.some((arg) => arg === 'webgpu' || arg === '--device=webgpu');
+const needsGpu = (argv) => ['train', 'pretrain', 'table', 'bench'].includes(argv[0]) || argv.some((arg) => arg === 'webgpu' || arg === '--device=webgpu');
 
 /** Variables that Dawn lacks to find an adapter here. A driver that a person chose stays; its folder may hold the loader too. */
 function missingEnvironment() {
