@@ -1,6 +1,6 @@
 import type { Problem } from '../config/fieldTypes';
 import type { Level } from '../core/levels';
-import type { BatchMetrics, ClipWidths, LossAggMode } from '../objectives/types';
+import type { ClipWidths, LevelMetrics, LossAggMode, ObjectiveMetrics } from '../objectives/types';
 import type { BatchRecord } from '../worker/protocol';
 
 /**
@@ -103,8 +103,12 @@ export interface LensTableRow {
   widths: { low: number; high: number };
   lossAggMode: LossAggMode;
   dualClip: number;
+  /** Name of the widths where they are not those in force: 'paper', 'sized', 'borrowed'; null for the settings' own. */
+  variant: 'paper' | 'sized' | 'borrowed' | null;
   /** computeMetrics' own result: the same numbers as `eval` and the live charts. */
-  metrics: BatchMetrics;
+  metrics: ObjectiveMetrics;
+  /** Its own level's part of them: outside and binding fractions, effective sample size, spread, histogram. */
+  own: LevelMetrics;
   /** Greatest ratio at its own level. */
   maxRatio: number;
   /** Cosine of its coefficients and those without any clip; null when either is all zero. */
@@ -182,6 +186,9 @@ export interface EpsCurve {
   tokens: Float64Array;
   gradient: Float64Array;
   marks: EpsMark[];
+  /** Tokens, and those with advantage != 0: the share of live tokens is `tokens` times count over live. */
+  count: number;
+  live: number;
 }
 
 /** A value of epsilon with a name: from the paper, sized for these lengths, borrowed from GRPO, the one in force. */
@@ -263,10 +270,10 @@ export interface TokenMove {
   before: DilutionPoint;
   after: DilutionPoint;
   /**
-   * For each objective the token log ratio at which its verdict on this token flips, on the side where its clip acts; null when it never does
-   * (A = 0, or beyond the +-20 guard).
+   * For each objective the token log ratio at which its verdict on this token flips, on the side where its clip acts, and how far that is
+   * from where it stands; null when it never does (A = 0, or no lower bound). `reachable`: the new log-prob would not exceed 0.
    */
-  letsGo: { objective: string; tokenLogRatio: number | null; by: number | null }[];
+  letsGo: { objective: string; tokenLogRatio: number | null; by: number | null; reachable: boolean }[];
 }
 
 /** What if the token's subsentence (or response) had other lengths, its other tokens keeping their mean. */
@@ -298,6 +305,8 @@ export interface LengthScaling {
 export interface LensWanted {
   columns?: boolean;
   table?: boolean;
+  /** Adds rows for the named widths (paper, sized, borrowed) to the table. */
+  variants?: boolean;
   curves?: boolean;
   scaling?: boolean;
   match?: MatchRequest;

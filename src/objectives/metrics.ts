@@ -6,7 +6,7 @@ import { LOG_RATIO_CLAMP } from './expr';
 import { k3 } from './klEstimators';
 import { clippedShares, levelMetrics } from './levelMetrics';
 import type { Objective } from './objective';
-import type { BatchMetrics, ClipWidths, Hyperparameters, LossAggMode, ObjectiveBatch } from './types';
+import type { BatchMetrics, ClipWidths, Hyperparameters, LevelMetrics, LossAggMode, ObjectiveBatch, ObjectiveMetrics } from './types';
 
 export { HISTOGRAM_EDGES, histogramBin, quantile } from './levelMetrics';
 
@@ -42,30 +42,52 @@ export function computeMetrics(objective: Objective, batch: ObjectiveBatch, opti
 
 /** The same from columns and results at hand (of the f64 reference or of the GPU). */
 export function metricsOf(objective: Objective, c: CompactBatch, results: TokenResults, hyper: Hyperparameters, widths: Partial<ClipWidths> = {}): BatchMetrics {
+  const { own, metrics, ratios, gradientWeight } = measureOwn(objective, c, results, hyper);
+  const other = (level: Level): LevelMetrics => {
+    const band = widths[level] ?? DEFAULT_WIDTHS[level];
+    const column = (x: number) => new Float64Array(c.count).fill(x);
+    return levelMetrics(c, { level, logRatio: ratios[level], unitEnd: unitEnds(c)[level], low: column(band.low), high: column(band.high), widths: band, gradientWeight });
+  };
+  const levels = Object.fromEntries(LEVELS.map((level) => [level, level === own.level ? own : other(level)])) as BatchMetrics['levels'];
+  return { ...metrics, levels };
+}
+
+/** The objective's own part of metricsOf, without the levels at which it does not clip: for callers that measure many objectives at once. */
+export function ownMetricsOf(objective: Objective, c: CompactBatch, results: TokenResults, hyper: Hyperparameters): { metrics: ObjectiveMetrics; own: LevelMetrics } {
+  const { metrics, own } = measureOwn(objective, c, results, hyper);
+  return { metrics, own };
+}
+
+const unitEnds = (c: CompactBatch): Record<Level, Uint32Array | null> => ({ token: null, segment: c.segEnd, sequence: c.seqEnd });
+
+function measureOwn(
+  objective: Objective,
+  c: CompactBatch,
+  results: TokenResults,
+  hyper: Hyperparameters,
+): { metrics: ObjectiveMetrics; own: LevelMetrics; ratios: Record<Level, Float64Array>; gradientWeight: Float64Array } {
   const ratios = logRatios(c);
   const n = Math.max(1, c.count);
   const gradientWeight = gradientWeights(c, results.logRatio);
-  const own = objective.importanceSamplingLevel;
-  const unitEnd: Record<Level, Uint32Array | null> = { token: null, segment: c.segEnd, sequence: c.seqEnd };
-  const levels = Object.fromEntries(
-    LEVELS.map((level) => {
-      const isOwn = level === own;
-      const band = isOwn ? { low: hyper.clipLow, high: hyper.clipHigh } : (widths[level] ?? DEFAULT_WIDTHS[level]);
-      const column = (x: number) => new Float64Array(c.count).fill(x);
-      const [low, high] = isOwn ? [results.low, results.high] : [column(band.low), column(band.high)];
-      return [level, levelMetrics(c, { level, logRatio: ratios[level], unitEnd: unitEnd[level], low, high, widths: band, gradientWeight })];
-    }),
-  ) as BatchMetrics['levels'];
+  const level = objective.importanceSamplingLevel;
+  const own = levelMetrics(c, {
+    level,
+    logRatio: ratios[level],
+    unitEnd: unitEnds(c)[level],
+    low: results.low,
+    high: results.high,
+    widths: { low: hyper.clipLow, high: hyper.clipHigh },
+    gradientWeight,
+  });
   const kl = klSums(c, ratios.token);
   const counts = tokenCounts(c, results);
   const loss = sum(results.loss);
   const entropy = c.entropy ? sum(c.entropy) / n : null;
-  return {
+  const metrics: ObjectiveMetrics = {
     loss,
     tokens: c.count,
     liveTokens: counts.live,
     sequences: counts.sequences,
-    levels,
     clippedTokens: counts.clipped / n,
     clippedLiveTokens: counts.clipped / Math.max(1, counts.live),
     ...clippedShares(c, results.clipped, gradientWeight),
@@ -80,7 +102,7 @@ export function metricsOf(objective: Objective, c: CompactBatch, results: TokenR
     aliases: aliases({
       objective,
       compact: c,
-      own: levels[own],
+      own,
       logRatio: results.logRatio,
       low: results.low,
       high: results.high,
@@ -91,10 +113,11 @@ export function metricsOf(objective: Objective, c: CompactBatch, results: TokenR
       entropy,
     }),
   };
+  return { metrics, own, ratios, gradientWeight };
 }
 
 /** |A| w min(rho, 5) (1 - pi(token)): about how much gradient each live token would bring; rho at the objective's own level. */
-function gradientWeights(c: CompactBatch, ownLogRatio: Float64Array): Float64Array {
+export function gradientWeights(c: CompactBatch, ownLogRatio: Float64Array): Float64Array {
   const out = new Float64Array(c.count);
   for (let t = 0; t < c.count; t++) {
     out[t] = Math.abs(c.advantage[t]) * c.weight[t] * Math.min(ratioOf(ownLogRatio[t]), RATIO_CAP) * Math.max(0, -Math.expm1(c.logp[t]));

@@ -111,12 +111,16 @@ export interface LevelMetrics {
 }
 
 /** Everything measured on one minibatch, before its update. */
-export interface BatchMetrics {
+export interface BatchMetrics extends ObjectiveMetrics {
+  levels: Record<Level, LevelMetrics>;
+}
+
+/** What is measured of the objective in use, its own level's statistics aside. */
+export interface ObjectiveMetrics {
   loss: number;
   tokens: number;
   liveTokens: number;
   sequences: number;
-  levels: Record<Level, LevelMetrics>;
   /** Of the objective in use: share of tokens / live tokens whose gradient its clip cut to zero, and share of gradient. */
   clippedTokens: number;
   clippedLiveTokens: number;
