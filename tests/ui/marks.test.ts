@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/config/fields';
 import type { RunConfig } from '../../src/config/runConfig';
 import type { BatchRecord, CompletionRecord } from '../../src/worker/protocol';
-import { branches, inspectToken } from '../../src/ui/text/inspect';
+import { branches, inspectToken, surrogateOf } from '../../src/ui/text/inspect';
 import { isSingleAnswers, judge, markRows, segmentSpans, shownCompletions } from '../../src/ui/text/marks';
 
 /** Fixture A of the specification: two rows, sign of A differs, log ratios chosen round the bands. */
@@ -137,6 +137,23 @@ describe('one token', () => {
   it('is null for an address that points nowhere', () => {
     expect(inspectToken(batch, { completion: 7, token: 0 }, config())).toBeNull();
     expect(inspectToken(batch, { completion: 0, token: 4 }, config())).toBeNull();
+  });
+
+  it('shows numbers only where the objective itself agrees with them', () => {
+    for (const objective of ['grpo', 'sspo', 'gspo', 'sppo', 'lpo']) {
+      for (const [completion, tokens] of [[0, 4], [1, 3]] as const) {
+        for (let token = 0; token < tokens; token++) {
+          for (const dualClip of [0, 1.1]) {
+            const facts = inspectToken(batch, { completion, token }, config({ objective, dualClip }));
+            expect(facts?.surrogate, `${objective} row ${completion} token ${token} c ${dualClip}`).not.toBeNull();
+          }
+        }
+      }
+    }
+    const facts = inspectToken(batch, { completion: 0, token: 1 }, config());
+    if (!facts) throw new Error('no token there');
+    const other = { ...facts.inUse, mark: { ...facts.inUse.mark, loss: facts.inUse.mark.loss + 0.01 } };
+    expect(surrogateOf(other, 0)).toBeNull();
   });
 
   it('names the branch that won', () => {

@@ -4,12 +4,12 @@ import type { Mark } from '../../src/ui/text/marks';
 import { branchWords, clipSentence, deadWords, edgeText, groupWords, natsText, stateWords, verdictTitle } from '../../src/ui/text/words';
 import { fakeBatch } from '../visual/fakeData';
 
-const mark = (patch: Partial<Mark>): Mark => ({ logRatio: 0, ratio: 1, low: 0.8, high: 1.2, verdict: 'inside', side: null, weight: 1, ...patch });
+const mark = (patch: Partial<Mark>): Mark => ({ logRatio: 0, ratio: 1, low: 0.8, high: 1.2, verdict: 'inside', side: null, loss: -1, weight: 1, ...patch });
 const config = (objective: string) => ({ ...defaultConfig(), objective, dualClip: 3 });
 
 describe('numbers of the inspector', () => {
   it('writes edges with as many decimals as the width needs', () => {
-    expect([1.2, 0.8, 1.05, 1.0375, 1.0004, 0.9997, 1.01, 0].map(edgeText)).toEqual(['1.20', '0.80', '1.05', '1.038', '1.0004', '0.9997', '1.01', 'none']);
+    expect([1.2, 0.8, 1.05, 1.0375, 1.0004, 0.9997, 1.01, 0, Infinity, -Infinity].map(edgeText)).toEqual(['1.20', '0.80', '1.05', '1.038', '1.0004', '0.9997', '1.01', 'none', 'none', 'none']);
   });
 
   it('never writes a log-prob that is not 0 as .000', () => {

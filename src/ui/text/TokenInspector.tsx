@@ -3,17 +3,18 @@ import type { CSSProperties } from 'react';
 import { hyperparametersOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
 import type { Level } from '../../core/levels';
+import { getObjective, objectiveTex } from '../../objectives';
 import { useThrottled } from '../charts/hooks';
 import { levelColour, objectiveTitle, ratioLevel } from '../charts/looks';
 import type { TokenInspectorProps } from '../charts/types';
 import { LazyTex } from '../formula/LazyTex';
 import { Glyph, glyphOf } from '../theme/Glyph';
 import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
-import { branches, inspectToken } from './inspect';
+import { inspectToken } from './inspect';
 import type { Branches, Comparison, TokenFacts } from './inspect';
 import { ratioColour, ratioTextColour } from './ratioBins';
 import styles from './inspector.module.css';
-import { branchWords, edgeText, natsText, VERDICT_WORDS, verdictTitle } from './words';
+import { branchWords, edgeText, natsText, plainWords, VERDICT_WORDS, verdictTitle } from './words';
 
 /** Why one token was clipped or kept: its numbers, the branch of the objective that won, and what other objectives would do. */
 export function TokenInspector(props: TokenInspectorProps) {
@@ -102,7 +103,16 @@ function surrogateTex(level: Level, hasDual: boolean, low: boolean): string {
 
 function FormulaBox({ facts, config }: { facts: TokenFacts; config: RunConfig }) {
   const level = ratioLevel(config.objective);
-  const b = branches(facts.inUse, hyperparametersOf(config)['dualClip'] ?? 0);
+  const b = facts.surrogate;
+  if (b === null) {
+    const formula = objectiveTex(getObjective(config.objective), { hyper: hyperparametersOf(config) });
+    return (
+      <div className={styles.formula}>
+        <LazyTex tex={formula.tokenLoss} />
+        <p className={styles.branch}>{plainWords(facts.inUse.mark, facts.inUse.advantage)}</p>
+      </div>
+    );
+  }
   return (
     <div className={styles.formula} style={{ '--hue': levelColour(level) } as CSSProperties}>
       <LazyTex tex={surrogateTex(level, b.dual !== null, config.objective === 'sspo')} />

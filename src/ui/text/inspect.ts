@@ -1,3 +1,4 @@
+import { hyperparametersOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
 import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
 import { ratioLevel } from '../charts/looks';
@@ -35,6 +36,8 @@ export interface TokenFacts {
   /** Tokens of the unit that the objective in use clips. */
   unitTokens: number;
   inUse: Comparison;
+  /** The objective in use in numbers; null when its value is not that of a clipped surrogate. */
+  surrogate: Branches | null;
   others: Comparison[];
   /** Why SPPO's advantage is not its own, or null when V(prompt) is known. */
   sppoNote: string | null;
@@ -70,6 +73,7 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
     segment: { text: text(span.start, span.end), before: text(span.start, t), after: text(t + 1, span.end), number: spanIndex + 1, count: spans.length },
     unitTokens: level === 'token' ? 1 : level === 'segment' ? span.end - span.start : row.tokens.length,
     inUse,
+    surrogate: surrogateOf(inUse, hyperparametersOf(config)['dualClip'] ?? 0),
     others: COMPARED.map((objective) => (objective === config.objective ? inUse : compare(config.objective === 'lpo' && objective === 'sspo' ? 'lpo' : objective))),
     sppoNote: batch.objective === 'sppo' || row.value !== null ? null : 'SPPO’s own A needs V(prompt), which this run does not learn: the same A stands in.',
   };
@@ -108,4 +112,11 @@ export function branches({ mark, advantage }: Comparison, dualClip: number): Bra
   const smaller = Math.min(plain, clipped);
   const winner = dual !== null && dual > smaller ? 'dual' : plain === clipped ? 'tie' : plain < clipped ? 'plain' : 'clipped';
   return { ratio: mark.ratio, clippedRatio, advantage, plain, clipped, dual, winner };
+}
+
+/** The branches, if the objective's own loss agrees that its value is the winner's; else null, and no numbers are made up. */
+export function surrogateOf(line: Comparison, dualClip: number): Branches | null {
+  const b = branches(line, dualClip);
+  const value = b.winner === 'dual' ? (b.dual as number) : Math.min(b.plain, b.clipped);
+  return Math.abs(line.mark.loss + value) <= 1e-9 * Math.max(1, Math.abs(value)) ? b : null;
 }

@@ -23,6 +23,8 @@ export interface Mark {
   verdict: Verdict;
   /** On which side of the band the ratio lies; null inside. */
   side: 'low' | 'high' | null;
+  /** Loss of a token of the unit, aggregation and KL left out. */
+  loss: number;
   /** Size of the push on log pi of a token of the unit, aggregation left out: |A| times ratio, or 0 when clipped. */
   weight: number;
 }
@@ -74,11 +76,14 @@ export function judge(
     const ratio = Math.exp(logRatio);
     const low = 1 - (results.low[t] as number);
     const high = 1 + (results.high[t] as number);
-    const isClipped = results.clipped[t] === 1;
     const side = ratio < low ? 'low' : ratio > high ? 'high' : null;
+    const aggregation = compact.weight[t] as number;
+    const weight = Math.abs((results.coefficient[t] as number) / aggregation);
+    // A clip that only holds the weight (CISPO) leaves a gradient: outside, but kept.
+    const isClipped = results.clipped[t] === 1 && weight === 0;
     const verdict = isClipped ? 'clipped' : side ? 'kept' : 'inside';
-    const weight = Math.abs((results.coefficient[t] as number) / (compact.weight[t] as number));
-    marks[compact.rowOf[t] as number]?.push({ logRatio, ratio, low, high, verdict, side, weight });
+    const loss = (results.loss[t] as number) / aggregation;
+    marks[compact.rowOf[t] as number]?.push({ logRatio, ratio, low, high, verdict, side, loss, weight });
   }
   return marks;
 }

@@ -16,7 +16,7 @@ export function natsText(nats: number): string {
 
 /** A clip edge: two decimals, more where the width is finer than that ("1.20", "1.0004"). */
 export function edgeText(edge: number): string {
-  if (edge <= 0) return 'none';
+  if (!(edge > 0) || !Number.isFinite(edge)) return 'none';
   const width = Math.abs(edge - 1);
   const decimals = width > 0 && width < 0.005 ? 4 : Math.abs(width * 100 - Math.round(width * 100)) < 1e-6 ? 2 : 3;
   return edge.toFixed(decimals);
@@ -67,6 +67,12 @@ export function deadWords(rows: readonly CompletionRecord[], single: boolean): s
 export function verdictTitle(mark: Mark, advantage: number): string {
   if (advantage === 0) return 'Why this token teaches nothing';
   return mark.verdict === 'clipped' ? 'Why this token was clipped' : 'Why this token was kept';
+}
+
+/** What became of the gradient, for objectives that are not a minimum of two branches. */
+export function plainWords(mark: Mark, advantage: number): string {
+  if (advantage === 0) return 'A = 0: no gradient.';
+  return mark.weight === 0 ? 'Its clip cuts the gradient of this token to zero.' : 'The gradient of this token is kept.';
 }
 
 /** Which branch of the objective won, in words. */
