@@ -140,6 +140,22 @@ describe('the page', () => {
     expect((await ratioscope.snapshot(page)).step).toBe(2);
   });
 
+  test('loads the reference policy only for beta > 0, under the content security policy', async () => {
+    const fetched: string[] = [];
+    page.on('request', (request) => fetched.push(request.url()));
+    const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+    expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
+    await ratioscope.config(page, { beta: 0.05, totalSteps: 60 });
+    await ratioscope.step(page, 1);
+    const { report, error, batch } = await ratioscope.snapshot(page);
+    expect(error).toBeNull();
+    expect(fetched.filter((url) => url.endsWith('.wasm')).length).toBe(1);
+    const metrics = report!.updates.at(-1)!.metrics;
+    expect(metrics.refK3).toBeGreaterThan(0);
+    const [first] = (batch as { completions: { refLogp: number[]; oldLogp: number[] }[] }).completions;
+    expect(first!.refLogp.length).toBe(first!.oldLogp.length);
+  });
+
   test('asked no other origin for anything and logged no error', () => {
     expect(problems).toEqual({ errors: [], foreign: [] });
   });
