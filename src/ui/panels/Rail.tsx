@@ -78,7 +78,7 @@ export function ClipGroup() {
               { value: 'lpo', label: 'fixed (LPO)' },
             ]}
           />
-          {config.objective === 'sspo' ? <p className="note">The entropy rule and its bounds are ours: SSPO{'\u2019'}s full text was not available to us.</p> : null}
+          {config.objective === 'sspo' ? <p className="note">Entropy rule and bounds are ours.</p> : null}
         </div>
       ) : null}
     </section>
