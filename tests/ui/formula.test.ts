@@ -1,6 +1,6 @@
 import katex from 'katex';
 import { describe, expect, it } from 'vitest';
-import { LOSS_AGG_MODES, OBJECTIVES, objectiveTex, resolveHyperparameters } from '../../src/objectives';
+import { getObjective, LOSS_AGG_MODES, OBJECTIVES, objectiveTex, resolveHyperparameters } from '../../src/objectives';
 
 /** As src/ui/formula/Tex.tsx sets it, but refusing what KaTeX cannot parse. */
 const OPTIONS: katex.KatexOptions = {
@@ -12,12 +12,19 @@ const OPTIONS: katex.KatexOptions = {
 };
 
 describe.each(OBJECTIVES.map((objective) => [objective.id, objective] as const))('formula of %s', (_, objective) => {
-  it.each(LOSS_AGG_MODES)('is typeset by KaTeX under %s, with its level coloured', (lossAggMode) => {
+  it.each(LOSS_AGG_MODES)('is typeset by KaTeX under %s, every symbol of a level coloured', (lossAggMode) => {
     const formula = objectiveTex(objective, { hyper: resolveHyperparameters(objective), lossAggMode });
     const html = katex.renderToString(formula.loss, OPTIONS);
     expect(html).toContain('<math');
     const all = html + formula.definitions.map((d) => katex.renderToString(d.tex, OPTIONS)).join('');
-    expect(all).toContain(`level-${objective.importanceSamplingLevel}`);
+    for (const { level } of formula.definitions) if (level) expect(all).toContain(`level-${level}`);
+  });
+});
+
+describe('hue of the ratio', () => {
+  it.each([['grpo', 'token'], ['sspo', 'segment'], ['lpo', 'segment'], ['gspo', 'sequence'], ['sppo', 'token']])('%s wears that of its %s ratio', (id, level) => {
+    const formula = objectiveTex(getObjective(id), { hyper: resolveHyperparameters(getObjective(id)) });
+    expect(katex.renderToString(formula.loss, OPTIONS)).toContain(`level-${level}`);
   });
 });
 
