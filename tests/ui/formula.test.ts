@@ -24,7 +24,9 @@ describe.each(OBJECTIVES.map((objective) => [objective.id, objective] as const))
 describe('hue of the ratio', () => {
   it.each([['grpo', 'token'], ['sspo', 'segment'], ['lpo', 'segment'], ['gspo', 'sequence'], ['sppo', 'token']])('%s wears that of its %s ratio', (id, level) => {
     const formula = objectiveTex(getObjective(id), { hyper: resolveHyperparameters(getObjective(id)) });
-    expect(katex.renderToString(formula.loss, OPTIONS)).toContain(`level-${level}`);
+    // With a dual clip the ratio stands in the definition of the clipped loss.
+    const all = [formula.loss, ...formula.definitions.filter((d) => d.level === null).map((d) => d.tex)];
+    expect(all.map((tex) => katex.renderToString(tex, OPTIONS)).join('')).toContain(`level-${level}`);
   });
 });
 
