@@ -99,8 +99,8 @@ export interface LensTableRow {
   objective: string;
   title: string;
   level: Level;
-  /** What it was computed with. */
-  widths: { low: number; high: number };
+  /** What it was computed with; null for an objective without clip widths. */
+  widths: { low: number; high: number } | null;
   lossAggMode: LossAggMode;
   dualClip: number;
   /** Name of the widths where they are not those in force: 'paper', 'sized', 'borrowed'; null for the settings' own. */
@@ -303,6 +303,8 @@ export interface LengthScaling {
 
 /** What one request can ask for; what is not asked for is not computed. */
 export interface LensWanted {
+  /** Ids; every objective when left out. */
+  objectives?: readonly string[];
   columns?: boolean;
   table?: boolean;
   /** Adds rows for the named widths (paper, sized, borrowed) to the table. */
