@@ -6,19 +6,20 @@ import { requestNodeGpu } from '../src/gpu/nodeGpu';
 import type { GpuContext } from '../src/gpu/device';
 import { runPolicyLoss } from '../src/kernels/policyLoss/runPolicyLoss';
 import {
+  ADVANTAGE_ESTIMATORS,
   ADVANTAGE_STDS,
   assembleResult,
   broadcastAdvantages,
   compileTokenLoss,
   criticLoss,
   DEFAULT_WIDTHS,
+  ESTIMATORS,
   evaluateCompact,
   getObjective,
-  groupAdvantages,
   LOSS_AGG_MODES,
   metricsOf,
   OBJECTIVES,
-  sequenceAdvantages,
+  type AdvantageEstimator,
   type AdvantageStd,
   type Baseline,
   type ClipWidths,
@@ -37,7 +38,7 @@ const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
   --input <file>       a JSON object, or JSON Lines (one batch, one result a line); - reads stdin
   --set name=value     any of the objective's hyperparameters (clipLow, clipHigh, dualClip, beta, ...), lossAggMode,
                        the bands of the other levels in the metrics (clipLowToken, clipHighSegment, ...),
-                       and how rewards become advantages (advantageStd, baseline, normalizeAdvantage); may be repeated
+                       and how rewards become advantages (advantage, advantageStd, baseline, normalizeAdvantage); may be repeated
   --device cpu|webgpu  the f64 reference (default) or the kernels
   --list               every objective with its hyperparameters, as JSON, or with --markdown as docs/objectives.md has it
 Input: oldLogp, newLogp, mask [B][T]; segments (integer ids) or tokens (strings); advantages [B] or [B][T], or rewards [B] with
@@ -53,6 +54,8 @@ interface Settings {
   lossAggMode: LossAggMode;
   widths: ClipWidths;
   advantageStd: AdvantageStd;
+  /** Null: the objective's own. */
+  advantage: AdvantageEstimator | null;
   baseline: Baseline;
   normalizeAdvantage: boolean;
 }
@@ -163,6 +166,7 @@ function readSettings(objective: Objective, sets: Record<string, string>): Setti
     lossAggMode: objective.lossAggMode,
     widths: structuredClone(DEFAULT_WIDTHS),
     advantageStd: 'population',
+    advantage: null,
     baseline: 'value',
     normalizeAdvantage: false,
   };
@@ -174,6 +178,7 @@ function readSettings(objective: Objective, sets: Record<string, string>): Setti
     const width = WIDTH_NAME.exec(name);
     if (name === 'lossAggMode') settings.lossAggMode = choice(name, text, LOSS_AGG_MODES);
     else if (name === 'advantageStd') settings.advantageStd = choice(name, text, ADVANTAGE_STDS);
+    else if (name === 'advantage') settings.advantage = choice(name, text, ADVANTAGE_ESTIMATORS);
     else if (name === 'baseline') settings.baseline = choice(name, text, BASELINES);
     else if (name === 'normalizeAdvantage') settings.normalizeAdvantage = choice(name, text, ['true', 'false']) === 'true';
     else if (width) setWidth(settings, objective, width, readNumber(name, text));
@@ -186,7 +191,8 @@ function readSettings(objective: Objective, sets: Record<string, string>): Setti
 function setWidth(settings: Settings, objective: Objective, [name, side, levelName]: RegExpExecArray, value: number): void {
   if (value < 0) throw new UserError(`${name} = ${value} is negative.`, 'A clip width is 0 or more.');
   const level = levelName.toLowerCase() as Level;
-  if (level === objective.importanceSamplingLevel) settings.hyper[`clip${side}`] ??= value;
+  const isOwn = level === objective.importanceSamplingLevel && objective.hyperparameters.some((h) => h.name === `clip${side}`);
+  if (isOwn) settings.hyper[`clip${side}`] ??= value;
   else settings.widths[level][side === 'Low' ? 'low' : 'high'] = value;
 }
 
@@ -223,13 +229,13 @@ function readAdvantages(raw: RawBatch, objective: Objective, mask: ArrayLike<num
     return { advantages: perToken ? readTable(raw, 'advantages', mask) : broadcastAdvantages(numbers('advantages', false), mask), critic };
   }
   if (!rewards) throw new UserError('Neither advantages nor rewards are given.', 'Give advantages [B] or [B][T], or rewards [B] with groups [B] (sppo: with values [B]).');
-  if (objective.advantageEstimator === 'sequenceLevel') {
-    if (settings.baseline === 'value' && !values) throw new UserError(`${objective.title} subtracts V(prompt) from the reward, but values are missing.`, 'Give values [B] (logits), or --set baseline=zero or batchMean.');
-    const { baseline, normalizeAdvantage } = settings;
-    return { advantages: broadcastAdvantages(sequenceAdvantages(rewards, { baseline, normalize: normalizeAdvantage, ...(values && { valueLogits: values }) }), mask), critic };
-  }
-  if (!present(raw.groups)) throw new UserError('rewards are given without groups.', 'Give groups [B]: the prompt that each response answers, as a number or a string.');
-  return { advantages: broadcastAdvantages(groupAdvantages(rewards, groupIds(readColumn(raw, 'groups', B)), settings.advantageStd), mask), critic };
+  const estimator = ESTIMATORS[settings.advantage ?? objective.advantageEstimator];
+  const { baseline, advantageStd: std, normalizeAdvantage: normalize } = settings;
+  const readsValue = estimator === ESTIMATORS.sequenceLevel && baseline === 'value';
+  if (readsValue && !values) throw new UserError(`${objective.title} subtracts V(prompt) from the reward, but values are missing.`, 'Give values [B] (logits), or --set baseline=zero or batchMean.');
+  if (estimator.answers === 'several' && !present(raw.groups)) throw new UserError('rewards are given without groups.', 'Give groups [B]: the prompt that each response answers, as a number or a string.');
+  const groups = present(raw.groups) ? groupIds(readColumn(raw, 'groups', B)) : new Uint32Array(B);
+  return { advantages: broadcastAdvantages(estimator.estimate({ rewards, groups, std, baseline, normalize, ...(values && { valueLogits: values }) }), mask), critic };
 }
 
 /** Numbers for group names of any kind. */

@@ -1,12 +1,7 @@
 import { LEVEL_TITLE } from '../src/core/levels';
-import { AGGREGATION_HELP, LOSS_AGG_MODES, objectiveTex, OBJECTIVES, type Objective } from '../src/objectives';
+import { AGGREGATION_HELP, ESTIMATORS, LOSS_AGG_MODES, objectiveTex, OBJECTIVES, type Objective } from '../src/objectives';
 
 /** docs/objectives.md, written from the definitions themselves; a test holds the file to this. */
-
-const ESTIMATOR_TEXT: Record<Objective['advantageEstimator'], string> = {
-  groupMeanStd: '(reward - group mean) / (group sd + 1e-4), exactly 0 in a group without spread',
-  sequenceLevel: 'reward - V(prompt), or minus the batch mean, or minus nothing',
-};
 
 export function objectivesMarkdown(): string {
   return [
@@ -34,7 +29,7 @@ function section(o: Objective): string[] {
     ...(o.caveat ? [`**Mind:** ${o.caveat}`, ''] : []),
     `- Ratio level: ${LEVEL_TITLE[o.importanceSamplingLevel].toLowerCase()}`,
     `- Aggregation by default: \`${o.lossAggMode}\``,
-    `- Advantage: ${ESTIMATOR_TEXT[o.advantageEstimator]}`,
+    `- Advantage: ${ESTIMATORS[o.advantageEstimator].text}`,
     '',
     ...[loss, ...definitions.map((d) => d.tex)].flatMap((tex) => ['$$', tex, '$$', '']),
     '| name | symbol | default | bounds | values in use | meaning |',

@@ -1,4 +1,4 @@
-import { getObjective, OBJECTIVES } from '../objectives';
+import { ESTIMATORS, getObjective, OBJECTIVES } from '../objectives';
 import { TASKS } from '../tasks';
 
 /** The objectives by id, with the names that people know. */
@@ -6,7 +6,7 @@ export const OBJECTIVE_CHOICES: readonly { value: string; label: string }[] = OB
 
 /** True for an objective that takes one answer per prompt; all others compare the answers to one prompt with each other. */
 export function isSingleAnswer(objective: string): boolean {
-  return getObjective(objective).advantageEstimator === 'sequenceLevel';
+  return ESTIMATORS[getObjective(objective).advantageEstimator].answers === 'one';
 }
 
 /** The dual clip that an objective starts with; 0 is none. */

@@ -1,5 +1,5 @@
 import type { Level } from '../core/levels';
-import { getObjective } from '../objectives';
+import { getObjective, type AdvantageEstimator } from '../objectives';
 import type { ClipWidths, Hyperparameters } from '../objectives/types';
 import { isFieldName } from './fields';
 import type { RunConfig } from './runConfig';
@@ -11,6 +11,11 @@ export function clipWidthsOf(config: RunConfig): ClipWidths {
     segment: { low: config.clipLowSegment, high: config.clipHighSegment },
     sequence: { low: config.clipLowSequence, high: config.clipHighSequence },
   };
+}
+
+/** Where the advantages come from: the objective's own rule, unless another was chosen. */
+export function estimatorOf(config: RunConfig): AdvantageEstimator {
+  return getObjective(config.objective).advantageEstimator;
 }
 
 /** The level whose ratio the objective in force clips. */

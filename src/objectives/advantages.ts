@@ -62,6 +62,35 @@ export function groupAdvantages(rewards: ArrayLike<number>, groups: ArrayLike<nu
   return out;
 }
 
+/**
+ * RLOO's advantage (arXiv 2402.14740): R minus the mean reward of the other members of the group; exactly 0 in a group
+ * without spread, or of one. Equal to n/(n-1) times R minus the group mean, and computed so.
+ */
+export function looAdvantages(rewards: ArrayLike<number>, groups: ArrayLike<number>): Float64Array {
+  const out = groupAdvantages(rewards, groups, 'none');
+  for (const rows of rowsByGroup(rewards, groups)) {
+    if (rows.length > 1) for (const i of rows) out[i] *= rows.length / (rows.length - 1);
+  }
+  return out;
+}
+
+/**
+ * DAPO's soft overlong penalty (arXiv 2503.14476), added to the reward: 0 up to maxTokens - cache, then falling linearly to
+ * -1 at maxTokens, -1 beyond. Lengths in tokens; a cache of 0 turns it off.
+ */
+export function softOverlongPenalty(length: number, maxTokens: number, cache: number): number {
+  if (!(cache > 0)) return 0;
+  return Math.max(-1, Math.min(0, (maxTokens - cache - length) / cache));
+}
+
+/** Which responses belong to a group without spread: no member can teach anything; [B], 1 = dead. */
+export function deadRows(rewards: ArrayLike<number>, groups: ArrayLike<number>): Uint8Array {
+  const dead = new Uint8Array(rewards.length);
+  for (let i = 0; i < rewards.length; i++) if (Number.isNaN(rewards[i])) dead[i] = 1;
+  for (const rows of rowsByGroup(rewards, groups)) if (isDead(rewards, rows)) for (const i of rows) dead[i] = 1;
+  return dead;
+}
+
 /** Share of groups whose rewards are all alike (their advantages are 0); NaN without groups. */
 export function deadGroupShare(rewards: ArrayLike<number>, groups: ArrayLike<number>): number {
   const all = rowsByGroup(rewards, groups);

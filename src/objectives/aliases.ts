@@ -1,7 +1,7 @@
 import type { CompactBatch } from './compact';
 import { ratioOf } from './evaluateObjective';
 import type { Objective } from './objective';
-import type { LevelMetrics } from './types';
+import type { LevelMetrics, LoggedToken } from './types';
 
 /** Other libraries' names for our numbers (algorithms.md section 9): TRL's GRPOTrainer and PPOTrainer, verl's actor, ROLL's. */
 
@@ -24,27 +24,49 @@ export interface AliasInputs {
 
 /** Metric names of other libraries, with the values that those libraries would log for this batch. */
 export function aliases(input: AliasInputs): Record<string, number> {
+  const ownNames = input.objective.aliases?.({ own: input.own, share: (counts) => shareOfTokens(input, counts) });
+  return { ...clipAliases(input), ...policyAliases(input), ...ownNames };
+}
+
+function shareOfTokens({ compact: c, logRatio, low, high }: AliasInputs, counts: (token: LoggedToken) => boolean): number {
+  let found = 0;
+  for (let t = 0; t < c.count; t++) {
+    const ratio = ratioOf(logRatio[t]);
+    if (counts({ isOutside: ratio < 1 - low[t] || ratio > 1 + high[t], advantage: c.advantage[t] })) found++;
+  }
+  return found / Math.max(1, c.count);
+}
+
+/** What the libraries say of the clip; nothing for an objective that has none. */
+function clipAliases(input: AliasInputs): Record<string, number> {
   const { own, objective } = input;
+  if (!objective.widths) return {};
   // TRL counts sequences when the ratio is the sequence's, tokens otherwise; verl always counts tokens.
   const trl = objective.importanceSamplingLevel === 'sequence' ? own.binding.units : own.binding.tokens;
   const { lowMin, highMax } = completionExtremes(input);
-  const { squares, ratioSum, ratioSquares, dual } = tokenSums(input);
-  const n = Math.max(1, input.compact.count);
   return {
     'clip_ratio/low_mean': trl.low,
     'clip_ratio/low_min': lowMin,
     'clip_ratio/high_mean': trl.high,
     'clip_ratio/high_max': highMax,
     'clip_ratio/region_mean': trl.both,
-    'policy/approxkl_avg': (0.5 * squares) / n,
     'policy/clipfrac_avg': own.binding.tokens.both,
+    'actor/pg_clipfrac': own.binding.tokens.both,
+    'actor/pg_clipfrac_lower': tokenSums(input).dual / Math.max(1, input.compact.count),
+    'actor/ppo_ratio_clipfrac': own.outside.tokens.both,
+  };
+}
+
+/** What they say of the policy and the token ratios, whichever objective trains. */
+function policyAliases(input: AliasInputs): Record<string, number> {
+  const { squares, ratioSum, ratioSquares } = tokenSums(input);
+  const n = Math.max(1, input.compact.count);
+  return {
+    'policy/approxkl_avg': (0.5 * squares) / n,
     'val/ratio': ratioSum / n,
     'val/ratio_var': ratioSquares / n - (ratioSum / n) ** 2,
     'actor/pg_loss': input.loss,
-    'actor/pg_clipfrac': own.binding.tokens.both,
-    'actor/pg_clipfrac_lower': dual / n,
     'actor/ppo_kl': input.k1,
-    'actor/ppo_ratio_clipfrac': own.outside.tokens.both,
     ...(input.entropy !== null && { 'actor/entropy': input.entropy }),
   };
 }

@@ -9,6 +9,8 @@ export interface CompactBatch extends TokenColumns {
   /** Equal to `logp` (so that KL is 0) where none was given. */
   refLogp: Float64Array;
   hasRef: boolean;
+  /** Share of the importance weight that was applied, weighted as the loss is (ObjectiveBatch.importance); 1 without any. */
+  weightKept: number;
   advantage: Float64Array;
   weight: Float64Array;
   entropyRatio: Float64Array;
@@ -44,6 +46,7 @@ export function compactBatch(batch: ObjectiveBatch, mode: LossAggMode): CompactB
     count: n,
     rows,
     hasRef,
+    weightKept: 1,
     logp: new Float64Array(n),
     oldLogp: new Float64Array(n),
     refLogp: new Float64Array(n),
@@ -66,7 +69,20 @@ export function compactBatch(batch: ObjectiveBatch, mode: LossAggMode): CompactB
   );
   for (let r = 0; r < rows; r++) fillRow(c, batch, r, weights[r]);
   fillEntropyRatios(c, batch.meanEntropy);
+  if (batch.importance) applyImportance(c, batch.importance);
   return c;
+}
+
+function applyImportance(c: CompactBatch, { applied, whole }: NonNullable<ObjectiveBatch['importance']>): void {
+  let kept = 0;
+  let all = 0;
+  for (let i = 0; i < c.count; i++) {
+    const [r, t] = [c.rowOf[i], c.columnOf[i]];
+    kept += c.weight[i] * applied[r][t];
+    all += c.weight[i] * whole[r][t];
+    c.weight[i] *= applied[r][t];
+  }
+  c.weightKept = all > 0 ? kept / all : 1;
 }
 
 function totalsOf(batch: ObjectiveBatch): LossBatchTotals {

@@ -1,4 +1,4 @@
-import { add, and, constant, div, exp, expm1, le, lt, mean, mul, neg, select, sub, weight, type Expr } from './expr';
+import { add, and, constant, div, exp, expm1, le, lt, mean, mul, neg, select, sigmoid, weight, type Expr } from './expr';
 import { buildGraph, type GraphNode } from './graph';
 
 /**
@@ -70,7 +70,8 @@ function pullBack(node: GraphNode, g: Expr, value: Expr, args: Expr[]): ((() => 
         case 'sqrt':
           return [() => div(g, mul(2, value))];
         case 'sigmoid':
-          return [() => mul(g, mul(value, sub(1, value)))];
+          // sigmoid(-a) rather than 1 - value, which cancels in f32 far out.
+          return [() => mul(g, mul(value, sigmoid(neg(a))))];
         case 'expm1':
           return [() => mul(g, exp(a))];
         case 'k3':

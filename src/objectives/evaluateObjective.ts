@@ -2,18 +2,19 @@ import { UserError } from '../core/errors';
 import { compactBatch, scatter, type CompactBatch } from './compact';
 import { differentiate } from './differentiate';
 import { evaluateGraph, unitMeans } from './evaluate';
-import { exp, clamp, mul, weight, LOG_RATIO_CLAMP, type Expr } from './expr';
+import { constant, exp, clamp, mul, weight, LOG_RATIO_CLAMP, type Expr } from './expr';
 import { buildGraph, type Graph } from './graph';
 import { resolveHyperparameters, type Objective } from './objective';
 import type { Hyperparameters, LossAggMode, ObjectiveBatch, ObjectiveResult, TokenColumns, TokenLossColumns, TokenLossReference } from './types';
 
-/** What one objective says about every token of a batch, and the widths of its band there; columns [n] in f64. */
+/** What one objective says about every token of a batch, and the widths of its band there (Infinity without one); columns [n] in f64. */
 export interface TokenResults extends TokenLossColumns {
   low: Float64Array;
   high: Float64Array;
 }
 
 const ROOTS = ['coefficient', 'loss', 'logRatio', 'clipped', 'low', 'high'] as const;
+const UNBOUNDED = constant(Infinity);
 const graphs = new WeakMap<Objective, Graph>();
 
 /** The coefficient of an objective as an expression. */
@@ -22,10 +23,28 @@ export const coefficientOf = (objective: Objective): Expr => differentiate(objec
 function graphOf(objective: Objective): Graph {
   let graph = graphs.get(objective);
   if (!graph) {
-    graph = buildGraph([coefficientOf(objective), mul(weight, objective.loss), objective.logRatio, objective.clipped, objective.widths.low, objective.widths.high]);
+    const { low, high } = objective.widths ?? { low: UNBOUNDED, high: UNBOUNDED };
+    graph = buildGraph([coefficientOf(objective), mul(weight, objective.loss), objective.logRatio, objective.clipped, low, high]);
     graphs.set(objective, graph);
   }
   return graph;
+}
+
+/** One token of old probability 1/2 and average entropy: where a band that moves with the token is quoted as one pair of widths. */
+const NEUTRAL: TokenColumns = {
+  ...{ count: 1, logp: [-Math.LN2], oldLogp: [-Math.LN2], refLogp: [-Math.LN2], advantage: [0], weight: [1], entropyRatio: [1] },
+  ...{ segStart: [0], segEnd: [1], seqStart: [0], seqEnd: [1] },
+};
+
+/**
+ * The widths of an objective's band as one pair of ratios' distances from 1, whatever its parameters mean (log widths, an absolute
+ * cap, bounds that follow the old probability: then at probability 1/2); null when it has no band.
+ */
+export function nominalWidths(objective: Objective, hyper: Hyperparameters): { low: number; high: number } | null {
+  if (!objective.widths) return null;
+  const graph = buildGraph([objective.widths.low, objective.widths.high]);
+  const values = evaluateGraph(graph, NEUTRAL, hyper);
+  return { low: values[graph.roots[0]][0], high: values[graph.roots[1]][0] };
 }
 
 /** Evaluates an objective on columns of tokens; `hyper` must be complete (resolveHyperparameters). */

@@ -1,13 +1,22 @@
 import { UserError } from '../core/errors';
+import { cispo } from './defs/cispo';
+import { dapo } from './defs/dapo';
+import { dcpo } from './defs/dcpo';
+import { drGrpo } from './defs/drGrpo';
+import { gmpo } from './defs/gmpo';
 import { grpo } from './defs/grpo';
 import { gspo } from './defs/gspo';
+import { gspoToken } from './defs/gspoToken';
 import { lpo } from './defs/lpo';
+import { reinforce } from './defs/reinforce';
+import { rft } from './defs/rft';
+import { sapo } from './defs/sapo';
 import { sppo } from './defs/sppo';
 import { sspo } from './defs/sspo';
 import type { Objective } from './objective';
 
 /** Every objective there is, in the order in which the page shows them. A new one is a file in defs/ and a line here. */
-export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, lpo];
+export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, lpo, drGrpo, dapo, gspoToken, gmpo, cispo, dcpo, sapo, reinforce, rft];
 
 /** The objective with this id. Throws UserError that lists the known ids. */
 export function getObjective(id: string): Objective {
@@ -22,18 +31,22 @@ export {
   broadcastAdvantages,
   criticLoss,
   deadGroupShare,
+  deadRows,
   groupAdvantages,
+  looAdvantages,
   sequenceAdvantages,
+  softOverlongPenalty,
   type AdvantageStd,
   type Baseline,
   type SequenceAdvantageOptions,
 } from './advantages';
 export { compactBatch, type CompactBatch } from './compact';
-export { assembleResult, coefficientOf, evaluateCompact, evaluateObjective, evaluateTokens, logRatios, ratioOf, tokenLossReference, type TokenResults } from './evaluateObjective';
+export { assembleResult, coefficientOf, evaluateCompact, evaluateObjective, evaluateTokens, logRatios, nominalWidths, ratioOf, tokenLossReference, type TokenResults } from './evaluateObjective';
 export { LOG_RATIO_CLAMP } from './expr';
+export { ADVANTAGE_ESTIMATORS, ESTIMATORS, type AdvantageEstimator, type EstimatorInput, type EstimatorSpec } from './estimators';
 export { k1, k2, k3 } from './klEstimators';
-export { computeMetrics, DEFAULT_WIDTHS, HISTOGRAM_EDGES, histogramBin, metricsOf, quantile, type MetricsOptions } from './metrics';
-export { problemWith, resolveHyperparameters, type AdvantageEstimator, type Objective, type Source } from './objective';
+export { computeMetrics, DEFAULT_WIDTHS, gradientWeights, HISTOGRAM_EDGES, histogramBin, metricsOf, ownMetricsOf, quantile, type MetricsOptions } from './metrics';
+export { problemWith, resolveHyperparameters, type ClipEffect, type Objective, type Source } from './objective';
 export { segmentTokens, SENTENCE_DELIMITERS, SUBSENTENCE_DELIMITERS, type SegmentOptions } from './segments';
 export { exprTex, objectiveTex, type ObjectiveTex, type TexDefinition, type TexOptions } from './toTex';
 export { compileTokenLoss, MAX_MEANS, MAX_SLOTS } from './toWgsl';

@@ -1,7 +1,7 @@
 import { LEVELS, type Level } from '../core/levels';
 import { aliases } from './aliases';
 import type { CompactBatch } from './compact';
-import { evaluateCompact, logRatios, ratioOf, sum, type TokenResults } from './evaluateObjective';
+import { evaluateCompact, logRatios, nominalWidths, ratioOf, sum, type TokenResults } from './evaluateObjective';
 import { LOG_RATIO_CLAMP } from './expr';
 import { k3 } from './klEstimators';
 import { clippedShares, levelMetrics } from './levelMetrics';
@@ -42,7 +42,7 @@ export function computeMetrics(objective: Objective, batch: ObjectiveBatch, opti
 
 /** The same from columns and results at hand (of the f64 reference or of the GPU). */
 export function metricsOf(objective: Objective, c: CompactBatch, results: TokenResults, hyper: Hyperparameters, widths: Partial<ClipWidths> = {}): BatchMetrics {
-  const { own, metrics, ratios, gradientWeight } = measureOwn(objective, c, results, hyper);
+  const { own, metrics, ratios, gradientWeight } = measureOwn(objective, c, results, hyper, widths);
   const other = (level: Level): LevelMetrics => {
     const band = widths[level] ?? DEFAULT_WIDTHS[level];
     const column = (x: number) => new Float64Array(c.count).fill(x);
@@ -65,18 +65,23 @@ function measureOwn(
   c: CompactBatch,
   results: TokenResults,
   hyper: Hyperparameters,
+  widths: Partial<ClipWidths> = {},
 ): { metrics: ObjectiveMetrics; own: LevelMetrics; ratios: Record<Level, Float64Array>; gradientWeight: Float64Array } {
   const ratios = logRatios(c);
   const n = Math.max(1, c.count);
   const gradientWeight = gradientWeights(c, results.logRatio);
   const level = objective.importanceSamplingLevel;
+  const ownWidths = nominalWidths(objective, hyper);
+  // An objective without a band is measured with the one that its level usually has.
+  const band = ownWidths ?? widths[level] ?? DEFAULT_WIDTHS[level];
+  const column = (x: number) => new Float64Array(c.count).fill(x);
   const own = levelMetrics(c, {
     level,
     logRatio: ratios[level],
     unitEnd: unitEnds(c)[level],
-    low: results.low,
-    high: results.high,
-    widths: { low: hyper.clipLow, high: hyper.clipHigh },
+    low: ownWidths ? results.low : column(band.low),
+    high: ownWidths ? results.high : column(band.high),
+    widths: band,
     gradientWeight,
   });
   const kl = klSums(c, ratios.token);
@@ -99,6 +104,7 @@ function measureOwn(
     entropy,
     maxAbsLogRatio: kl.maxAbs,
     clamped: kl.clamped,
+    weightKept: c.weightKept,
     aliases: aliases({
       objective,
       compact: c,

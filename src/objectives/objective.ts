@@ -1,11 +1,15 @@
 import { invariant, UserError } from '../core/errors';
 import type { Level } from '../core/levels';
+import type { AdvantageEstimator } from './estimators';
 import type { Expr } from './expr';
 import { hyperNames } from './graph';
-import type { HyperparameterSpec, Hyperparameters, LossAggMode } from './types';
+import type { HyperparameterSpec, Hyperparameters, LoggedBatch, LossAggMode } from './types';
 
-/** Where an objective's advantages come from (advantages.ts). */
-export type AdvantageEstimator = 'groupMeanStd' | 'sequenceLevel';
+/**
+ * What the clip does where it acts: `cut` makes the token's gradient zero; `hold` keeps it, with the weight held at the
+ * bound (CISPO); `none`: there is no clip.
+ */
+export type ClipEffect = 'cut' | 'hold' | 'none';
 
 export interface Source {
   label: string;
@@ -24,7 +28,7 @@ export interface Objective {
   /** What a reader must know before trusting it as "the" method; null when it is the published one. */
   caveat: string | null;
   sources: readonly Source[];
-  /** Level of its importance ratio. */
+  /** Level of the ratio that it clips, or forms where it clips none: the level of `logRatio` and `clipped`. */
   importanceSamplingLevel: Level;
   lossAggMode: LossAggMode;
   advantageEstimator: AdvantageEstimator;
@@ -33,17 +37,27 @@ export interface Objective {
   loss: Expr;
   /** Log ratio at its own level, nats, clamped as the loss uses it. */
   logRatio: Expr;
-  /** 1 where its clip cut the token's policy gradient to zero (KL aside). */
+  /** 1 where its clip acts on the token (KL aside); what that means says `clipEffect`. */
   clipped: Expr;
-  /** Widths of its band below and above ratio 1. */
-  widths: { low: Expr; high: Expr };
+  clipEffect: ClipEffect;
+  /** Widths of its band below and above ratio 1; null without a clip: its level is then measured with the level's usual band. */
+  widths: { low: Expr; high: Expr } | null;
+  /** True when the loss is PPO's min(ratio A, clip(ratio) A), dual clip aside: then the two branches can be shown by themselves. */
+  isClippedSurrogate: boolean;
+  /** Other libraries' names for its numbers, where they count differently than for PPO's clip; over those of aliases.ts. */
+  aliases?: (batch: LoggedBatch) => Record<string, number>;
+}
+
+/** The expressions of an objective. */
+function expressionsOf({ loss, logRatio, clipped, widths }: Objective): Expr[] {
+  return [loss, logRatio, clipped, ...(widths ? [widths.low, widths.high] : [])];
 }
 
 /** Checks a definition: every hyperparameter that is read is described, and defaults lie in their bounds. Throws on a mistake of ours. */
 export function defineObjective(objective: Objective): Objective {
   const known = new Set(objective.hyperparameters.map((h) => h.name));
   invariant(known.size === objective.hyperparameters.length, `${objective.id}: a hyperparameter is described twice`);
-  for (const e of [objective.loss, objective.logRatio, objective.clipped, objective.widths.low, objective.widths.high]) {
+  for (const e of expressionsOf(objective)) {
     for (const name of hyperNames(e)) invariant(known.has(name), `${objective.id}: hyperparameter ${name} is not described`);
   }
   for (const h of objective.hyperparameters) invariant(problemWith(h, h.default) === null, `${objective.id}: default of ${h.name}`);

@@ -48,6 +48,11 @@ export interface ObjectiveBatch {
   refLogp?: ArrayLike<number>[];
   /** Advantage per token; [B][T] (already broadcast when it was [B]). */
   advantages: ArrayLike<number>[];
+  /**
+   * Detached factors on the aggregation weights, for a sampler that is not the policy of oldLogp; [B][T]. `applied` multiplies w_t;
+   * `whole` is what it was before it was truncated or masked. Missing: 1.
+   */
+  importance?: { applied: ArrayLike<number>[]; whole: ArrayLike<number>[] };
   /** Generation budget L_max, tokens, for `constant`. */
   maxTokens?: number;
   /** Mean entropy over the whole rollout batch, nats, when this is one minibatch of it; else computed from `entropy`. */
@@ -64,7 +69,10 @@ export interface ObjectiveResult {
   coefficients: Float64Array[];
   /** Ratios: token and segment per token [B][T], sequence per row [B]; NaN at masked slots is never present (1 instead). */
   ratios: { token: Float64Array[]; segment: Float64Array[]; sequence: Float64Array };
-  /** 1 where the objective's own clip cut the token's policy gradient to zero (strict, sign-aware, dual clip included); [B][T]. */
+  /**
+   * 1 where the objective's own clip acts on the token: cut its policy gradient to zero (strict, sign-aware, dual clip included), or,
+   * where its `clipEffect` is `hold`, held its weight at the bound; [B][T].
+   */
   clipped: Uint8Array[];
 }
 
@@ -110,6 +118,21 @@ export interface LevelMetrics {
   ess: number;
 }
 
+/** One token as another library's logger sees it. */
+export interface LoggedToken {
+  /** Ratio outside the objective's band, whatever the sign of the advantage. */
+  isOutside: boolean;
+  advantage: number;
+}
+
+/** What an objective's own aliases (other libraries' names for its numbers) are computed from. */
+export interface LoggedBatch {
+  /** At the objective's own level. */
+  own: LevelMetrics;
+  /** Share of tokens for which `counts` holds. */
+  share(counts: (token: LoggedToken) => boolean): number;
+}
+
 /** Everything measured on one minibatch, before its update. */
 export interface BatchMetrics extends ObjectiveMetrics {
   levels: Record<Level, LevelMetrics>;
@@ -141,6 +164,8 @@ export interface ObjectiveMetrics {
   maxAbsLogRatio: number;
   /** How many token log ratios met the +-20 clamp. */
   clamped: number;
+  /** Share of the sampler's importance weight that truncation or masking left, weighted as the loss is; 1 without a correction. */
+  weightKept: number;
   /** Other libraries' names for the same numbers, e.g. "clip_ratio/region_mean", "actor/pg_clipfrac". */
   aliases: Record<string, number>;
 }

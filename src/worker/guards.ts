@@ -62,6 +62,7 @@ const isMetrics = record<BatchMetrics>({
   entropy: nullable(isNumber),
   maxAbsLogRatio: isNumber,
   clamped: isCount,
+  weightKept: isNumber,
   aliases: dictionaryOf(isNumber),
 });
 

@@ -1,5 +1,5 @@
 import { Rng } from '../../src/core/rng';
-import type { ObjectiveBatch } from '../../src/objectives';
+import type { Objective, ObjectiveBatch } from '../../src/objectives';
 import type { PolicyLossInputs } from '../../src/kernels/policyLoss/policyLoss.cpu';
 
 export interface LossBatchOptions {
@@ -38,6 +38,14 @@ export function randomBatch(options: LossBatchOptions): ObjectiveBatch {
     maxTokens: Math.max(...lengths),
   };
 }
+
+/** Of some hyperparameters, those that an objective has. */
+export function known(objective: Objective, given: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => objective.hyperparameters.some((h) => h.name === name)));
+}
+
+/** True when the objective's clip can act on a batch whose advantages differ in sign. */
+export const hasClip = (objective: Objective): boolean => objective.clipEffect !== 'none';
 
 /** A copy whose numbers are what f32 holds, so that the GPU and the f64 twin start from the same values. */
 export function asF32(batch: ObjectiveBatch): ObjectiveBatch {

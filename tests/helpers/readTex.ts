@@ -170,13 +170,15 @@ class Reader {
   /** A symbol: a letter or command with its sub- and superscripts and argument list, perhaps in braces. */
   private symbol(rest: string): Value {
     const pattern =
-      /^(?:\\frac\{\{?H_\{i,k\}\}?\}\{\\bar\{H\}\}|\\log\\pi_(?:\\theta|\{\\text\{\w+\}\})\(y_\{i,t\}\)|\{?(?:\\hat\{\w\}|\\[A-Za-z]+|[A-Za-z])(?:\^\{\\text\{\w+\}\})?(?:_(?:\{(?:[\w,]|\\text\{\w+\})+\}|\w))?\}?)/;
+      /^(?:\\frac\{\{?H_\{i,k\}\}?\}\{\\bar\{H\}\}|\\log\\pi_(?:\\theta|\{\\text\{\w+\}\})\(y_\{i,t\}\)|\{?(?:\\(?:hat|tilde)\{\w\}|\\[A-Za-z]+|[A-Za-z])(?:\^\{\\text\{\w+\}\})?(?:_(?:\{(?:[\w,]|\\text\{\w+\})+\}|\w))?\}?)/;
     const found = pattern.exec(rest);
     if (!found) throw new Error(`no symbol at: ${rest.slice(0, 40)}`);
     const braces = found[0].startsWith('{');
     let tex = found[0];
     if (braces) tex = tex.slice(1, -1);
-    this.at += found[0].length;
+    // A closing brace without an opening one belongs to what stands around the symbol.
+    else if (tex.endsWith('}') && tex.split('{').length !== tex.split('}').length) tex = tex.slice(0, -1);
+    this.at += braces ? found[0].length : tex.length;
     return (t) => this.scope.symbol(tex.replace(/\\frac\{\{?H_\{i,k\}\}?\}/, '\\frac{H_{i,k}}'), t);
   }
 }

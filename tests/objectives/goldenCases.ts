@@ -1,5 +1,5 @@
 import golden from '../fixtures/objectives.json';
-import { getObjective, type LossAggMode, type Objective, type ObjectiveBatch } from '../../src/objectives';
+import { getObjective, OBJECTIVES, type LossAggMode, type Objective, type ObjectiveBatch } from '../../src/objectives';
 
 /** The cases of the golden file (algorithms.md section 10) that concern the objectives here, each as a batch with its answers. */
 export interface GoldenCase {
@@ -61,19 +61,19 @@ const make = (name: string, id: string, hyper: Record<string, number>, mode: Los
   coefficients,
 });
 
-const token = (name: string, key: keyof typeof golden, hyper: Record<string, number>, mode: LossAggMode): GoldenCase => {
+const token = (name: string, key: keyof typeof golden, hyper: Record<string, number>, mode: LossAggMode, id = 'grpo'): GoldenCase => {
   const g = golden[key] as TokenCase;
   return {
-    ...make(name, 'grpo', hyper, mode, g.loss, g.coef),
+    ...make(name, id, hyper, mode, g.loss, g.coef),
     clipped: g.clipped,
     binding: { units: g.binding_frac, tokens: g.binding_frac, low: g.low_frac, high: g.high_frac },
     outsideTokens: g.outside_frac,
   };
 };
-const sequence = (name: string, key: keyof typeof golden, clipLow: number, clipHigh: number, mode: LossAggMode): GoldenCase => {
+const sequence = (name: string, key: keyof typeof golden, clipLow: number, clipHigh: number, mode: LossAggMode, id = 'gspo'): GoldenCase => {
   const g = golden[key] as SequenceCase;
   return {
-    ...make(name, 'gspo', { clipLow, clipHigh }, mode, g.loss, g.coef),
+    ...make(name, id, { clipLow, clipHigh }, mode, g.loss, g.coef),
     ...(g.clipped && { clipped: bySequence(g.clipped) }),
     ...(g.binding_frac_per_sequence !== undefined && { binding: { units: g.binding_frac_per_sequence, tokens: g.binding_frac_token_weighted as number } }),
   };
@@ -87,6 +87,23 @@ const segment = (name: string, id: string, key: keyof typeof golden, eps: number
     binding: { units: g.binding_frac_segment, tokens: g.binding_frac_token },
   };
 };
+
+/** A case that gives loss, coefficients and, where it has any, clip flags by token. */
+const plain = (name: string, id: string, key: keyof typeof golden, hyper: Record<string, number>, mode: LossAggMode): GoldenCase => {
+  const g = golden[key] as { loss: number; coef: number[][]; clipped?: number[][]; binding_frac?: number };
+  return {
+    ...make(name, id, hyper, mode, g.loss, g.coef),
+    clipped: g.clipped ?? golden.fixture.mask.map((row) => row.map(() => 0)),
+    ...(g.binding_frac !== undefined && { binding: { units: g.binding_frac, tokens: g.binding_frac } }),
+  };
+};
+
+/** GSPO-token with an advantage of its own for every token. */
+function perTokenCase(): GoldenCase {
+  const key = 'GSPO-token eps.03, per-token advantages';
+  const base = plain('G3 GSPO-token, per-token advantages', 'gspoToken', key, { clipLow: 0.03, clipHigh: 0.03 }, 'seq-mean-token-mean');
+  return { ...base, batch: { ...fixtureA(), advantages: golden[key].adv } };
+}
 
 function sppoCase(): GoldenCase {
   const g = golden.SPPO;
@@ -121,7 +138,8 @@ function onPolicyCases(): GoldenCase[] {
     ['token-mean', 'token-mean', g.tokmean],
     ['constant', 'constant', g.dr],
   ];
-  return ['grpo', 'gspo', 'sspo', 'lpo', 'sppo'].flatMap((id) =>
+  // RFT drops failures, so its coefficients at A < 0 are 0 and not those of the others (tests/objectives/family.test.ts).
+  return OBJECTIVES.map((o) => o.id).filter((id) => id !== 'rft').flatMap((id) =>
     modes.map(([label, mode, c]) => ({
       name: `on-policy ${id} ${label}`,
       objective: getObjective(id),
@@ -151,6 +169,20 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   segment('P3 SSPO adaptive token-mean', 'sspo', 'SSPO adaptive base .10 token-mean', 0.1, 'token-mean', true),
   segment('P4 SSPO adaptive seq-mean-token-mean', 'sspo', 'SSPO adaptive base .10 seq-mean-token-mean', 0.1, 'seq-mean-token-mean', true),
   sppoCase(),
+  token('T3 DAPO', 'DAPO .2/.28 token-mean', {}, 'token-mean', 'dapo'),
+  token('T4 Dr.GRPO', 'Dr.GRPO eps.2 const Lmax=5', {}, 'constant', 'drGrpo'),
+  sequence('S1 GSPO-token paper', 'GSPO 3e-4/4e-4', 3e-4, 4e-4, 'seq-mean-token-mean', 'gspoToken'),
+  sequence('S2 GSPO-token .2', 'GSPO eps.2', 0.2, 0.2, 'seq-mean-token-mean', 'gspoToken'),
+  sequence('S3 GSPO-token .03/.14', 'GSPO .03/.14', 0.03, 0.14, 'seq-mean-token-mean', 'gspoToken'),
+  perTokenCase(),
+  plain('M1 GMPO log .4', 'gmpo', 'GMPO log .4', {}, 'seq-mean-token-mean'),
+  plain('M2 GMPO log .25', 'gmpo', 'GMPO log .25', { clipLow: 0.25, clipHigh: 0.25 }, 'seq-mean-token-mean'),
+  plain('C1 CISPO cap 1.28', 'cispo', 'CISPO cap 1.28 no floor', { cap: 1.28 }, 'token-mean'),
+  plain('C2 CISPO cap 5', 'cispo', 'CISPO cap 5 no floor', {}, 'token-mean'),
+  plain('C3 CISPO verl band', 'cispo', 'CISPO verl band [.8,1.2]', { floor: 0.8, cap: 1.2 }, 'token-mean'),
+  plain('C4 CISPO cap .2, the trap', 'cispo', 'CISPO TRL default mistake cap 0.2', { cap: 0.2 }, 'token-mean'),
+  plain('D1 DCPO .16/.2', 'dcpo', 'DCPO .16/.2 token-mean', {}, 'token-mean'),
+  plain('A1 SAPO 1/1.05', 'sapo', 'SAPO 1/1.05', {}, 'seq-mean-token-mean'),
   ...quadrantCases(),
   ...onPolicyCases(),
 ];

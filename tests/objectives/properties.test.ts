@@ -4,7 +4,7 @@ import { computeMetrics, evaluateObjective, getObjective, OBJECTIVES, type LossA
 import { expectClose } from '../helpers/expectClose';
 import { randomBatch } from '../helpers/lossBatch';
 
-const SETTINGS = { seed: 20240611, numRuns: 40 };
+const SETTINGS = { seed: 20240611, numRuns: 20 };
 /** f64 sums over some hundred tokens in another order. */
 const ROUNDING = 1e-12;
 
@@ -18,7 +18,6 @@ const batches = fc
   })
   .map((options) => randomBatch({ ...options, advantages: [1, -0.7, 0, 1.6, -1] }));
 
-const objectives = fc.constantFrom(...OBJECTIVES);
 const modes = fc.constantFrom<LossAggMode>('seq-mean-token-mean', 'token-mean', 'seq-mean-token-sum', 'constant');
 
 const mapRows = (batch: ObjectiveBatch, map: <T>(rows: T[]) => T[]): ObjectiveBatch => ({
@@ -32,7 +31,9 @@ const mapRows = (batch: ObjectiveBatch, map: <T>(rows: T[]) => T[]): ObjectiveBa
   ...(batch.refLogp && { refLogp: map(batch.refLogp) }),
 });
 
-describe('properties of every objective', () => {
+describe.each(OBJECTIVES.map((o) => [o.id, o] as const))('properties of %s', (_id, self) => {
+  const objectives = fc.constant(self);
+
   it('what stands in pads does not matter, NaN and Infinity included', () => {
     fc.assert(
       fc.property(objectives, modes, batches, fc.constantFrom(0, 1e300, -Infinity, NaN), (objective, mode, batch, garbage) => {
@@ -112,8 +113,10 @@ describe('properties of every objective', () => {
       fc.property(objectives, batches, (objective, batch) => {
         const result = evaluateObjective(objective, { ...batch, newLogp: batch.oldLogp }, {}, 'token-mean');
         const N = batch.mask.reduce((n, row) => n + Array.from(row).filter(Boolean).length, 0);
-        result.coefficients.forEach((row, i) => row.forEach((c, t) => expectClose(c, batch.mask[i][t] ? -batch.advantages[i][t] / N : 0, ROUNDING)));
-        expect(result.clipped.every((row) => row.every((f) => f === 0))).toBe(true);
+        // RFT drops failures; all others are one and the same here.
+        const drops = (a: number) => objective.id === 'rft' && a < 0;
+        result.coefficients.forEach((row, i) => row.forEach((c, t) => expectClose(c, batch.mask[i][t] && !drops(batch.advantages[i][t]) ? -batch.advantages[i][t] / N : 0, ROUNDING)));
+        expect(result.clipped.every((row, i) => row.every((f, t) => f === (batch.mask[i][t] && drops(batch.advantages[i][t]) ? 1 : 0)))).toBe(true);
       }),
       SETTINGS,
     );

@@ -4,7 +4,7 @@ import { AGGREGATION_TEX, compactBatch, evaluateTokens, exprTex, objectiveTex, O
 import { evaluateGraph } from '../../src/objectives/evaluate';
 import * as x from '../../src/objectives/expr';
 import { buildGraph } from '../../src/objectives/graph';
-import { randomBatch } from '../helpers/lossBatch';
+import { known, randomBatch } from '../helpers/lossBatch';
 import { evaluateTex, type TexScope } from '../helpers/readTex';
 
 const TOLERANCE = 1e-12;
@@ -57,7 +57,7 @@ describe('what is shown is what is computed', () => {
 
   it.each(cases)('%s', (_, objective: Objective, given, colour) => {
     const c = compactBatch(batch(), objective.lossAggMode);
-    const hyper = resolveHyperparameters(objective, given);
+    const hyper = resolveHyperparameters(objective, known(objective, given));
     const hyperTex = new Map(objective.hyperparameters.map((h) => [h.name, h.tex]));
     const { loss } = evaluateTokens(objective, c, hyper);
     const perToken = loss.map((l, t) => l / c.weight[t]);

@@ -5,6 +5,7 @@ import {
   and,
   clamp,
   clip,
+  constant,
   exp,
   gt,
   hyper,
@@ -24,6 +25,7 @@ import {
   sub,
   type Expr,
 } from '../expr';
+import type { Objective } from '../objective';
 import type { HyperparameterSpec } from '../types';
 
 /** The pieces that several objectives are made of. */
@@ -50,29 +52,37 @@ export function ratioAt(level: Level): Expr {
 }
 
 /** sg[ratio] * pi/sg[pi]: the unit's value, each token's own gradient (GSPO eq. 14 on any unit). */
-export function tokenCarrying(ratio: Expr): Expr {
-  return named('carriedRatio', '\\hat{s}_{i,k,t}', 'segment', mul(stopGrad(ratio), exp(sub(logp, stopGrad(logp)))));
+export function tokenCarrying(ratio: Expr, level: 'segment' | 'sequence' = 'segment'): Expr {
+  return named('carriedRatio', level === 'segment' ? '\\hat{s}_{i,k,t}' : '\\hat{s}_{i,t}', level, mul(stopGrad(ratio), exp(sub(logp, stopGrad(logp)))));
 }
 
-export interface Band {
+/** Widths of a band below and above ratio 1. */
+export interface Widths {
   low: Expr;
   high: Expr;
 }
 
+/** The edges of a band, as ratios. */
+export interface Edges {
+  lower: Expr;
+  upper: Expr;
+}
+
+/** The dual clip's bound as the hyperparameter gives it; 0 is off. */
+const dualClipBound = hyper('dualClip');
+
 /**
  * PPO's clipped surrogate as a loss, max(-ratio A, -clip(ratio) A), with an optional dual clip: for A < 0 no more than -c A
  * (PPO, arXiv 1707.06347 eq. 7; dual clip, arXiv 1912.09729). `clipped` says where its gradient is zero although A is not.
+ * @param bound what the dual clip's c comes to, where that is not the hyperparameter itself
  */
-export function clippedSurrogate(ratio: Expr, widths: Band): { loss: Expr; clipped: Expr } {
-  const low = sub(1, widths.low);
-  const high = add(1, widths.high);
-  const c = hyper('dualClip');
-  const surrogate = min(mul(ratio, advantage), mul(clip(ratio, low, high), advantage));
+export function clippedSurrogate(ratio: Expr, { lower, upper }: Edges, bound: Expr = dualClipBound): { loss: Expr; clipped: Expr } {
+  const surrogate = min(mul(ratio, advantage), mul(clip(ratio, lower, upper), advantage));
   const ppo = named('clippedLoss', 'L^{\\text{clip}}_{i,t}', null, neg(surrogate));
-  const dual = and(gt(c, 0), lt(advantage, 0));
+  const isOn = gt(dualClipBound, 0);
   return {
-    loss: select(dual, min(ppo, neg(mul(c, advantage))), ppo),
-    clipped: or(and(gt(advantage, 0), gt(ratio, high)), and(lt(advantage, 0), or(lt(ratio, low), and(gt(c, 0), gt(ratio, c))))),
+    loss: select(and(isOn, lt(advantage, 0)), min(ppo, neg(mul(bound, advantage))), ppo),
+    clipped: or(and(gt(advantage, 0), gt(ratio, upper)), and(lt(advantage, 0), or(lt(ratio, lower), and(isOn, gt(ratio, bound))))),
   };
 }
 
@@ -82,10 +92,18 @@ export function klPenalty(): Expr {
   return mul(hyper('beta'), k3(d));
 }
 
-/** A surrogate with its KL term, and the parts that every objective needs. */
-export function clippedObjective(ratio: Expr, logRatio: Expr, widths: Band): { loss: Expr; logRatio: Expr; clipped: Expr; widths: Band } {
-  const { loss, clipped } = clippedSurrogate(ratio, widths);
-  return { loss: add(loss, klPenalty()), logRatio, clipped, widths };
+/** What a clipped surrogate fills in of an objective. */
+type SurrogateParts = Pick<Objective, 'loss' | 'logRatio' | 'clipped' | 'clipEffect' | 'widths' | 'isClippedSurrogate'>;
+
+/** A surrogate with its KL term, in a band of the given widths. */
+export function clippedObjective(ratio: Expr, logRatio: Expr, widths: Widths): SurrogateParts {
+  const { loss, clipped } = clippedSurrogate(ratio, { lower: sub(1, widths.low), upper: add(1, widths.high) });
+  return { loss: add(loss, klPenalty()), logRatio, clipped, clipEffect: 'cut', widths, isClippedSurrogate: true };
+}
+
+/** What an objective without a clip fills in; its token log ratio is only measured. */
+export function unclippedObjective(loss: Expr): SurrogateParts {
+  return { loss: add(loss, klPenalty()), logRatio: logRatioAt('token'), clipped: constant(0), clipEffect: 'none', widths: null, isClippedSurrogate: false };
 }
 
 /** Widest clip width that may be asked for; at 10 and above nothing is clipped in practice. */
