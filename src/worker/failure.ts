@@ -21,6 +21,6 @@ function make(kind: ErrorKind, error: UserError, fatal: boolean): ErrorEvent {
 /** The device is gone, or said that it could not do what it was asked. */
 export function gpuFailure(kind: 'deviceLost' | 'gpuError', message: string): ErrorEvent {
   return kind === 'deviceLost'
-    ? { type: 'error', kind: 'deviceLost', message: `The graphics device was lost: ${message}.`, hint: 'The history is kept. Press Reset to start again on a new device; if it happens again, close other tabs or choose the small model.', fatal: true }
+    ? { type: 'error', kind: 'deviceLost', message: `The graphics device was lost: ${message.replace(/\.+$/, '')}.`, hint: 'The history is kept. Press Reset to start again on a new device; if it happens again, close other tabs or choose the small model.', fatal: true }
     : { type: 'error', kind: 'internal', message: `The graphics device reported an error: ${message}`, hint: 'This is a fault of the program or its driver. Press Reset, or reload the page.', fatal: true };
 }
