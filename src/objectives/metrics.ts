@@ -52,9 +52,18 @@ export function metricsOf(objective: Objective, c: CompactBatch, results: TokenR
   return { ...metrics, levels };
 }
 
-/** The objective's own part of metricsOf, without the levels at which it does not clip: for callers that measure many objectives at once. */
-export function ownMetricsOf(objective: Objective, c: CompactBatch, results: TokenResults, hyper: Hyperparameters): { metrics: ObjectiveMetrics; own: LevelMetrics } {
-  const { metrics, own } = measureOwn(objective, c, results, hyper);
+/**
+ * The objective's own part of metricsOf, without the levels at which it does not clip: for callers that measure many objectives at once.
+ * @param widths bands of the levels, for an objective that has none of its own
+ */
+export function ownMetricsOf(
+  objective: Objective,
+  c: CompactBatch,
+  results: TokenResults,
+  hyper: Hyperparameters,
+  widths: Partial<ClipWidths> = {},
+): { metrics: ObjectiveMetrics; own: LevelMetrics } {
+  const { metrics, own } = measureOwn(objective, c, results, hyper, widths);
   return { metrics, own };
 }
 
