@@ -10,6 +10,8 @@ export default defineConfig({
     pool: 'forks',
     env: dawnEnvironment(),
     setupFiles: ['tests/helpers/recordGpu.ts'],
+    // Node would take tfjs's CommonJS builds, one copy each and without gradients; through Vite they are the browser's modules.
+    server: { deps: { inline: [/@tensorflow\//] } },
     testTimeout: 120_000,
   },
 });

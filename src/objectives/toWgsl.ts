@@ -1,5 +1,5 @@
 import { invariant, UserError } from '../core/errors';
-import { coefficientOf } from './evaluateObjective';
+import { coefficientOf, tokenLossReference } from './evaluateObjective';
 import { mul, weight, type Expr } from './expr';
 import { buildGraph, type Graph, type GraphNode } from './graph';
 import type { Objective } from './objective';
@@ -23,7 +23,7 @@ export function compileTokenLoss(objective: Objective): TokenLoss {
   if (names.length > MAX_SLOTS) throw new UserError(`${objective.title} has ${names.length} hyperparameters.`, `The shader holds ${MAX_SLOTS}.`);
   const slots = Object.fromEntries(names.map((name, i) => [name, i]));
   const graph = buildGraph([coefficientOf(objective), mul(weight, objective.loss), objective.logRatio, objective.clipped]);
-  return { id: objective.id, wgsl: printObjective(graph, slots), slots };
+  return { id: objective.id, wgsl: printObjective(graph, slots), slots, reference: tokenLossReference(objective) };
 }
 
 const RESULT_FIELDS = ['coefficient', 'loss', 'logRatio', 'clipped'] as const;

@@ -181,6 +181,8 @@ export interface TokenLoss {
   id: string;
   wgsl: string;
   slots: Record<string, number>;
+  /** The same in f64 on the host, for engines without shaders. */
+  reference: TokenLossReference;
 }
 
 /** A batch as columns over its n counted tokens, row after row; units (segments, sequences) are ranges of tokens. */
