@@ -9,21 +9,24 @@ export const EPSILON_GRID: Float64Array = Float64Array.from({ length: 121 }, (_,
 
 export type VariantKind = 'paper' | 'sized' | 'borrowed';
 
-/** The widths that an objective's definition names, by what they stand for. */
-export function namedWidths(objective: Objective): { kind: VariantKind; label: string; low: number; high: number }[] {
-  const spec = (name: string) => objective.hyperparameters.find((h) => h.name === name)?.named ?? {};
-  const [lows, highs] = [spec('clipLow'), spec('clipHigh')];
-  return Object.keys(highs).flatMap((label) => {
-    const kind = kindOf(label);
-    return kind ? [{ kind, label, low: lows[label] ?? highs[label], high: highs[label] }] : [];
-  });
-}
+/** Names in the definitions, by what they stand for; of several for one kind the first counts. */
+const KINDS: readonly { kind: VariantKind; is(label: string): boolean }[] = [
+  { kind: 'paper', is: (label) => label === 'paper' },
+  { kind: 'paper', is: (label) => label === 'usual' || label === 'LPO' },
+  { kind: 'sized', is: (label) => label.startsWith('sized') },
+  { kind: 'borrowed', is: (label) => label.startsWith('borrowed') },
+];
 
-/** `usual` and the name of a paper's own method stand for the paper. */
-function kindOf(label: string): VariantKind | null {
-  if (label === 'paper' || label === 'usual' || label === 'LPO') return 'paper';
-  if (label.startsWith('sized')) return 'sized';
-  return label.startsWith('borrowed') ? 'borrowed' : null;
+/** The widths that an objective's definition names, at most one of each kind. */
+export function namedWidths(objective: Objective): { kind: VariantKind; label: string; low: number; high: number }[] {
+  const named = (name: string) => objective.hyperparameters.find((h) => h.name === name)?.named ?? {};
+  const [lows, highs] = [named('clipLow'), named('clipHigh')];
+  const found = new Map<VariantKind, { kind: VariantKind; label: string; low: number; high: number }>();
+  for (const { kind, is } of KINDS) {
+    const label = Object.keys(highs).find(is);
+    if (label !== undefined && !found.has(kind)) found.set(kind, { kind, label, low: Object.hasOwn(lows, label) ? lows[label] : highs[label], high: highs[label] });
+  }
+  return [...found.values()];
 }
 
 /** The curve of one objective, with its named widths, the one in force and the one that reaches as far as the token level's. */

@@ -35,7 +35,7 @@ export function evaluateRow(one: OneRow, objectiveId: string, newLogp: ArrayLike
   const objective: Objective = getObjective(objectiveId);
   const prepared = prepareRows(source, [one.completion], [one.segments]);
   Object.assign(prepared.batch, one.totals, { newLogp: [newLogp] });
-  const mode = modeFor(objective, settings);
+  const mode = modeFor(objective, settings, source.maxTokens);
   const hyper = hyperFor(objective, source.record.config, settings, prepared.hasRef);
   const compact = compactFor(prepared, objective, mode);
   return { objective, compact, results: evaluateTokens(objective, compact, hyper), hyper, mode };

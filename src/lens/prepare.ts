@@ -74,7 +74,7 @@ export function compactFor(prepared: LensBatch, objective: Objective, mode: Loss
 /** An objective's own verdict on the batch under the settings. */
 export function evaluateOn(prepared: LensBatch, objectiveId: string, settings: LensSettings): Evaluated {
   const objective = getObjective(objectiveId);
-  const mode = modeFor(objective, settings);
+  const mode = modeFor(objective, settings, prepared.source.maxTokens);
   const hyper = hyperFor(objective, prepared.source.record.config, settings, prepared.hasRef);
   const compact = compactFor(prepared, objective, mode);
   return { objective, compact, results: evaluateTokens(objective, compact, hyper), hyper, mode };

@@ -40,7 +40,8 @@ const OFF = 2 ** 30;
 
 /** An objective with all of its clips off: its unclipped coefficients, and the widths as multiples of OFF. */
 export function evaluateUnclipped(objective: Objective, compact: CompactBatch, hyper: Hyperparameters): TokenResults {
-  const off: Record<string, number> = { clipLow: OFF, clipHigh: OFF, dualClip: 0 };
+  // Bounds that are ratios themselves go by the names floor and cap.
+  const off: Record<string, number> = { clipLow: OFF, clipHigh: OFF, dualClip: 0, floor: 0, cap: OFF };
   return evaluateTokens(objective, compact, Object.fromEntries(Object.entries(hyper).map(([name, value]) => [name, off[name] ?? value])));
 }
 

@@ -63,7 +63,7 @@ export class LensSession {
   }
 
   private compactOf(prepared: LensBatch, objective: Objective, settings: LensSettings): CompactBatch {
-    const mode = modeFor(objective, settings);
+    const mode = modeFor(objective, settings, this.source.maxTokens);
     const { record } = this.source;
     const hasOwnAdvantage = record.completions.some((row) => advantageFor(objective.id, row, record) !== row.advantage);
     const key = `${mode}|${hasOwnAdvantage ? objective.id : ''}`;
@@ -72,7 +72,7 @@ export class LensSession {
 
   private evaluate(prepared: LensBatch, objective: Objective, settings: LensSettings): Evaluated {
     const hyper = hyperFor(objective, this.source.record.config, settings, prepared.hasRef);
-    const mode = modeFor(objective, settings);
+    const mode = modeFor(objective, settings, this.source.maxTokens);
     return kept(this.evaluations, keyOf(objective, mode, hyper), () => {
       const compact = this.compactOf(prepared, objective, settings);
       return { objective, compact, results: evaluateTokens(objective, compact, hyper), hyper, mode };
@@ -82,7 +82,7 @@ export class LensSession {
   /** Without clips: the same whatever the widths. */
   private unclippedOf(prepared: LensBatch, objective: Objective, settings: LensSettings): { results: TokenResults; profile: ClipProfile | null } {
     const hyper = hyperFor(objective, this.source.record.config, settings, prepared.hasRef);
-    const key = keyOf(objective, modeFor(objective, settings), { ...hyper, clipLow: 0, clipHigh: 0 });
+    const key = keyOf(objective, modeFor(objective, settings, this.source.maxTokens), { ...hyper, clipLow: 0, clipHigh: 0 });
     return kept(this.unclipped, key, () => {
       const compact = this.compactOf(prepared, objective, settings);
       const results = evaluateUnclipped(objective, compact, hyper);
@@ -92,8 +92,10 @@ export class LensSession {
 
   private row(prepared: LensBatch, objective: Objective, settings: LensSettings, variant: LensTableRow['variant']): LensTableRow {
     const evaluated = this.evaluate(prepared, objective, settings);
-    return kept(this.rows, `${variant ?? ''}|${keyOf(objective, evaluated.mode, evaluated.hyper)}`, () =>
-      tableRow(prepared, evaluated, this.unclippedOf(prepared, objective, settings).results.coefficient, variant),
+    // An objective without widths is measured with its level's.
+    const band = objective.widths ? '' : JSON.stringify(settings.widths);
+    return kept(this.rows, `${variant ?? ''}|${band}|${keyOf(objective, evaluated.mode, evaluated.hyper)}`, () =>
+      tableRow(prepared, evaluated, this.unclippedOf(prepared, objective, settings).results.coefficient, settings.widths, variant),
     );
   }
 

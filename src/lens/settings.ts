@@ -37,9 +37,13 @@ export function lensSettingsOf(config: RunConfig): LensSettings {
   };
 }
 
-/** How an objective's losses are aggregated under these settings. */
-export function modeFor(objective: Objective, settings: LensSettings): LossAggMode {
-  return settings.lossAggMode === 'own' ? objective.lossAggMode : settings.lossAggMode;
+/**
+ * How an objective's losses are aggregated under these settings. An own rule of `constant` without a known budget becomes the
+ * rule that differs from it by that one factor only, so that shares and angles are the same.
+ */
+export function modeFor(objective: Objective, settings: LensSettings, maxTokens: number | null): LossAggMode {
+  if (settings.lossAggMode !== 'own') return settings.lossAggMode;
+  return objective.lossAggMode === 'constant' && maxTokens === null ? 'seq-mean-token-sum' : objective.lossAggMode;
 }
 
 /**
@@ -75,9 +79,8 @@ export function hasWidths(objective: Objective): boolean {
  * axis, and the width at which a token is let go is known in closed form.
  */
 export function isPlainBand(objective: Objective): boolean {
-  // Objectives without a clip have no widths at all.
-  const widths = objective.widths as Objective['widths'] | null;
-  return widths !== null && hasWidths(objective) && isMultipleOf(widths.low, 'clipLow') && isMultipleOf(widths.high, 'clipHigh');
+  const { widths } = objective;
+  return widths !== null && objective.isClippedSurrogate && hasWidths(objective) && isMultipleOf(widths.low, 'clipLow') && isMultipleOf(widths.high, 'clipHigh');
 }
 
 /** True when an expression is the hyperparameter, or a product of it with factors that read no clip width. */

@@ -1,6 +1,6 @@
 import { ratioOf } from '../objectives';
 import { ownMetricsOf } from '../objectives/metrics';
-import type { LevelMetrics } from '../objectives/types';
+import type { ClipWidths } from '../objectives/types';
 import { advantageNote } from './advantage';
 import type { Evaluated, LensBatch } from './prepare';
 import type { LensColumnSpec, LensTableRow } from './types';
@@ -10,10 +10,17 @@ import type { LensColumnSpec, LensTableRow } from './types';
 /**
  * One line of the table.
  * @param unclipped the objective's coefficients without any clip, on the same columns; [n]
+ * @param levelWidths bands for an objective without one
  */
-export function tableRow(prepared: LensBatch, evaluated: Evaluated, unclipped: Float64Array, variant: LensTableRow['variant'] = null): LensTableRow {
+export function tableRow(
+  prepared: LensBatch,
+  evaluated: Evaluated,
+  unclipped: Float64Array,
+  levelWidths: ClipWidths,
+  variant: LensTableRow['variant'] = null,
+): LensTableRow {
   const { objective, compact, results, hyper, mode } = evaluated;
-  const { metrics, own } = ownMetricsOf(objective, compact, results, hyper);
+  const { metrics, own } = ownMetricsOf(objective, compact, results, hyper, levelWidths);
   const hasWidths = 'clipLow' in hyper && 'clipHigh' in hyper;
   return {
     objective: objective.id,
@@ -21,6 +28,7 @@ export function tableRow(prepared: LensBatch, evaluated: Evaluated, unclipped: F
     level: objective.importanceSamplingLevel,
     widths: hasWidths ? { low: hyper.clipLow, high: hyper.clipHigh } : null,
     variant,
+    clipEffect: objective.clipEffect,
     lossAggMode: mode,
     dualClip: 'dualClip' in hyper ? hyper.dualClip : 0,
     metrics,
@@ -60,7 +68,7 @@ function share(kind: 'outside' | 'binding', count: Count, side: Side, names: { t
     title: `${kind}, ${count}${side === 'both' ? '' : `, ${side}`}`,
     definition: `Share of ${unit} ${rule}.`,
     unit: 'share',
-    value: (row) => (row.own as LevelMetrics)[kind][count][side],
+    value: (row) => row.own[kind][count][side],
     trl: names.trl ?? (() => null),
     verl: names.verl ?? (() => null),
   };

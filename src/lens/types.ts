@@ -101,6 +101,8 @@ export interface LensTableRow {
   level: Level;
   /** What it was computed with; null for an objective without clip widths. */
   widths: { low: number; high: number } | null;
+  /** What its clip does: cuts the gradient, holds the weight (CISPO), or there is none. */
+  clipEffect: 'cut' | 'hold' | 'none';
   lossAggMode: LossAggMode;
   dualClip: number;
   /** Name of the widths where they are not those in force: 'paper', 'sized', 'borrowed'; null for the settings' own. */

@@ -1,0 +1,17 @@
+/** The ratio lens: what every objective would do with a stored batch. Pure functions over objectives; nothing is retrained. */
+export { advantageFor, advantageNote } from './advantage';
+export { batchToJsonl, BATCH_FORMAT, parseBatch, type ParsedBatch } from './batchFile';
+export { decodeLens, encodeLens, LENS_NAMES } from './codec';
+export { icicleOf, objectiveAtLevel, rowSummaries, worstTokenOf, worstTokens } from './columns';
+export { EPSILON_GRID, namedWidths, type VariantKind } from './curves';
+export { longerUnit, moveToken, WHAT_IF_LENGTHS } from './dilution';
+export { explainToken } from './explain';
+export { tableCsv } from './exportTable';
+export { lensBatch } from './prepare';
+export { lengthScaling, WINDOW_LENGTHS } from './scaling';
+export { segmentsOf, segmentsOfRow, startsOf, toggleCut } from './segmentRule';
+export { LensSession } from './session';
+export { hyperFor, isPlainBand, LENS_BOUNDS, lensSettingsOf, modeFor } from './settings';
+export { TABLE_COLUMNS, tableColumn } from './table';
+export { LensClient } from './worker/client';
+export * from './types';
