@@ -6,6 +6,7 @@ import './controls/controls.css';
 import './panels/frame.css';
 import './panels/panels.css';
 import './panels/phone.css';
+import './panels/views.css';
 import { StrictMode } from 'react';
 import type { Session } from '../store/session';
 import { App } from './App';

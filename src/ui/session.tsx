@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import type { ConfigState } from '../store/configStore';
+import type { LensState } from '../store/lensStore';
 import type { RunState } from '../store/runStore';
 import type { Session } from '../store/session';
 
@@ -25,4 +26,9 @@ export function useRun<T>(selector: (state: RunState) => T): T {
 /** Reads from the config store. */
 export function useConfig<T>(selector: (state: ConfigState) => T): T {
   return useStore(useSession().config, selector);
+}
+
+/** Reads from the store of the open page and the lens's batch. */
+export function useLensStore<T>(selector: (state: LensState) => T): T {
+  return useStore(useSession().lens, selector);
 }

@@ -9,6 +9,8 @@ export interface KeyActions {
   theme(): void;
   help(): void;
   escape(): void;
+  /** Puts the batch on show under the lens. */
+  freeze(): void;
 }
 
 /** What the keys do, for the help page. */
@@ -17,6 +19,7 @@ export const KEY_LIST: readonly (readonly [string, string])[] = [
   ['\u2192', 'one iteration'],
   ['R', 'reset'],
   ['1 to 4', 'objective: GRPO, SSPO, GSPO, SPPO'],
+  ['F', 'freeze this batch in the lens'],
   ['T', 'dark or light'],
   ['?', 'this page'],
   ['Esc', 'let go of the token, close what is open'],
@@ -40,6 +43,7 @@ export function useKeyboard(actions: KeyActions): void {
       else if (event.key === 'ArrowRight') actions.step();
       else if (event.key === '?') actions.help();
       else if (objective && event.key !== ' ') actions.objective(objective.id);
+      else if (event.key.toLowerCase() === 'f') actions.freeze();
       else if (event.key.toLowerCase() === 't') actions.theme();
       else if (event.key.toLowerCase() === 'r') actions.reset();
       else return;

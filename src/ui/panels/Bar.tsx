@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { linkTo } from '../../store/urlState';
 import { Button } from '../controls/Button';
-import { useSession } from '../session';
+import type { PageView } from '../../store/lensStore';
+import { useLensStore, useRun, useSession } from '../session';
 import { BrandMark } from '../theme/Glyph';
 import { MenuIcon } from '../theme/icons';
 import type { Theme } from '../theme/theme';
@@ -11,14 +12,18 @@ interface Props {
   theme: Theme;
   onTheme(): void;
   onHelp(): void;
+  /** Puts the batch on show under the lens; null while there is none. */
+  onFreeze: (() => void) | null;
   phone: boolean;
 }
 
 /** Name of the page, the link to this very run, theme and help. */
-export function Bar({ theme, onTheme, onHelp, phone }: Props) {
+export function Bar({ theme, onTheme, onHelp, onFreeze, phone }: Props) {
   const [menu, setMenu] = useState(false);
   const actions = (
     <>
+      <LensStatus onFreeze={onFreeze} />
+      <span id="bar-slot" />
       <CopyLink />
       <Button onClick={onTheme} aria-label={`Theme: ${theme}. Switch to ${theme === 'dark' ? 'light' : 'dark'}`}>
         {theme === 'dark' ? 'Dark' : 'Light'}
@@ -40,15 +45,16 @@ export function Bar({ theme, onTheme, onHelp, phone }: Props) {
           <Button kind="ghost" className="menu-button" aria-label="Menu" aria-expanded={menu} onClick={() => setMenu(!menu)}>
             <MenuIcon />
           </Button>
-          {menu ? <div className="bar-menu">{actions}</div> : null}
+          {menu ? (
+            <div className="bar-menu">
+              <Tabs />
+              {actions}
+            </div>
+          ) : null}
         </>
       ) : (
         <>
-          <nav aria-label="Views">
-            <a className="tab" href="#main" aria-current="page" onClick={(event) => event.preventDefault()}>
-              Train
-            </a>
-          </nav>
+          <Tabs />
           <div className="bar-actions">{actions}</div>
         </>
       )}
@@ -56,11 +62,53 @@ export function Bar({ theme, onTheme, onHelp, phone }: Props) {
   );
 }
 
+const VIEWS: readonly { view: PageView; title: string }[] = [
+  { view: 'train', title: 'Train' },
+  { view: 'lens', title: 'Lens' },
+];
+
+/** The pages, as links that change the view in place: training goes on behind them. */
+function Tabs() {
+  const { lens } = useSession();
+  const view = useLensStore((state) => state.view);
+  return (
+    <nav aria-label="Views">
+      {VIEWS.map((entry) => (
+        <a
+          key={entry.view}
+          className="tab"
+          href={`#view=${entry.view}`}
+          aria-current={entry.view === view ? 'page' : undefined}
+          onClick={(event) => {
+            event.preventDefault();
+            lens.getState().open(entry.view);
+          }}
+        >
+          {entry.title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** On the Train page the way into the lens; in the lens, what the run does meanwhile. */
+function LensStatus({ onFreeze }: { onFreeze: (() => void) | null }) {
+  const isLens = useLensStore((state) => state.view === 'lens');
+  const phase = useRun((state) => state.phase);
+  const step = useRun((state) => state.step);
+  if (isLens) return <span className="bar-note quiet">{phase === 'running' ? `Training goes on, step ${step}` : `Training stands at step ${step}`}</span>;
+  return (
+    <Button kind="ghost" className="freeze" disabled={!onFreeze} onClick={() => onFreeze?.()} aria-keyshortcuts="F" title={onFreeze ? undefined : 'The first iteration must be done'}>
+      Freeze this batch in the lens <kbd className="key">F</kbd>
+    </Button>
+  );
+}
+
 function CopyLink() {
-  const { config } = useSession();
+  const { config, addressPart } = useSession();
   const [state, setState] = useState<'' | 'copied' | 'blocked'>('');
   const copy = async () => {
-    const link = linkTo(window, config);
+    const link = linkTo(window, config, addressPart);
     try {
       await navigator.clipboard.writeText(link);
       setState('copied');
