@@ -13,5 +13,6 @@ export default defineConfig({
     // Node would take tfjs's CommonJS builds, one copy each and without gradients; through Vite they are the browser's modules.
     server: { deps: { inline: [/@tensorflow\//] } },
     testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
