@@ -1,6 +1,6 @@
 import { LEVELS, type Level } from '../core/levels';
 import { getObjective, logRatios, OBJECTIVES, type CompactBatch } from '../objectives';
-import { clipStateIndex } from './marks';
+import { clipStateIndex, isCutAt } from './marks';
 import type { Evaluated, LensBatch } from './prepare';
 import { CLIP_STATES, type Icicle, type IcicleCell, type LensColumns, type ObjectiveColumns, type WorstToken } from './types';
 
@@ -20,7 +20,8 @@ export function lensColumns(prepared: LensBatch, compact: CompactBatch, evaluate
   };
 }
 
-function verdictColumns({ compact, results }: Evaluated): ObjectiveColumns {
+function verdictColumns(evaluated: Evaluated): ObjectiveColumns {
+  const { compact, results } = evaluated;
   const n = compact.count;
   const low = new Float64Array(n);
   const high = new Float64Array(n);
@@ -28,7 +29,7 @@ function verdictColumns({ compact, results }: Evaluated): ObjectiveColumns {
   for (let t = 0; t < n; t++) {
     low[t] = 1 - results.low[t];
     high[t] = 1 + results.high[t];
-    state[t] = clipStateIndex(Math.exp(results.logRatio[t]), low[t], high[t], results.clipped[t] === 1);
+    state[t] = clipStateIndex(Math.exp(results.logRatio[t]), low[t], high[t], isCutAt(evaluated, t));
   }
   return { logRatio: results.logRatio, low, high, state, coefficient: results.coefficient };
 }

@@ -1,6 +1,6 @@
 import type { Level } from '../core/levels';
 import { logRatios, OBJECTIVES, ratioOf, type CompactBatch } from '../objectives';
-import { bindingEdge, clipState, markAt } from './marks';
+import { bindingEdge, clipState, isCutAt, markAt } from './marks';
 import { evaluateRow, oneRow, type OneRow } from './oneRow';
 import type { Evaluated } from './prepare';
 import type { DilutionPoint, LensSettings, LensSource, LongerUnit, TokenMove } from './types';
@@ -46,12 +46,12 @@ function pointOf(evaluated: readonly Evaluated[], t: number): DilutionPoint {
   const ratios = logRatios(evaluated[0].compact);
   return {
     logRatio: { token: ratios.token[t], segment: ratios.segment[t], sequence: ratios.sequence[t] },
-    under: evaluated.map(({ objective, compact, results }) => {
-      const mark = markAt(compact, results, t);
+    under: evaluated.map((e) => {
+      const mark = markAt(e, t);
       return {
-        objective: objective.id,
-        state: clipState(mark.ratio, mark.low, mark.high, results.clipped[t] === 1),
-        coefficient: results.coefficient[t] + 0,
+        objective: e.objective.id,
+        state: clipState(mark.ratio, mark.low, mark.high, isCutAt(e, t)),
+        coefficient: e.results.coefficient[t] + 0,
         ratio: mark.ratio,
         low: mark.low,
         high: mark.high,
@@ -61,10 +61,11 @@ function pointOf(evaluated: readonly Evaluated[], t: number): DilutionPoint {
 }
 
 /** Where the token would have to stand for its unit to reach the edge at which the clip acts. */
-function letsGo(one: OneRow, { objective, compact, results }: Evaluated, t: number, lengths: Record<Level, number>): { tokenLogRatio: number | null; by: number | null; reachable: boolean } {
+function letsGo(one: OneRow, evaluated: Evaluated, t: number, lengths: Record<Level, number>): { tokenLogRatio: number | null; by: number | null; reachable: boolean } {
+  const { objective, compact } = evaluated;
   const advantage = compact.advantage[t];
-  const edge = bindingEdge(markAt(compact, results, t), advantage);
-  if (advantage === 0 || !(edge > 0) || !Number.isFinite(edge)) return { tokenLogRatio: null, by: null, reachable: false };
+  const edge = bindingEdge(markAt(evaluated, t), advantage);
+  if (objective.clipEffect !== 'cut' || advantage === 0 || !(edge > 0) || !Number.isFinite(edge)) return { tokenLogRatio: null, by: null, reachable: false };
   const ratios = logRatios(compact);
   const level = objective.importanceSamplingLevel;
   const by = lengths[level] * (Math.log(edge) - ratios[level][t]);
@@ -82,7 +83,8 @@ export const WHAT_IF_LENGTHS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24,
 export function longerUnit(source: LensSource, completion: number, token: number, objectiveId: string, settings: LensSettings): LongerUnit | null {
   const one = oneRow(source, completion, settings);
   if (!one || !Number.isInteger(token) || token < 0 || token >= one.row.tokens.length) return null;
-  const { objective, compact, results, hyper } = evaluateRow(one, objectiveId);
+  const evaluated = evaluateRow(one, objectiveId);
+  const { objective, compact, hyper } = evaluated;
   const level = objective.importanceSamplingLevel === 'sequence' ? 'sequence' : 'segment';
   const delta = logRatios(compact).token;
   const [start, end] = level === 'segment' ? [compact.segStart[token], compact.segEnd[token]] : [0, compact.count];
@@ -92,7 +94,7 @@ export function longerUnit(source: LensSource, completion: number, token: number
     return sum / (to - from - 1);
   };
   const others = end - start > 1 ? meanWithout(start, end) : compact.count > 1 ? meanWithout(0, compact.count) : 0;
-  const mark = markAt(compact, results, token);
+  const mark = markAt(evaluated, token);
   const advantage = compact.advantage[token];
   const dualClip = 'dualClip' in hyper ? hyper.dualClip : 0;
   const actual = end - start;

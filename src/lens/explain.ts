@@ -1,7 +1,8 @@
 import { logRatios, OBJECTIVES } from '../objectives';
 import { advantageFor, advantageNote } from './advantage';
-import { bindingEdge, branchesOf, clipState, markAt, segmentSpans } from './marks';
+import { bindingEdge, clipState, isCutAt, markAt, segmentSpans, surrogateBranches } from './marks';
 import { evaluateRow, oneRow, type OneRow } from './oneRow';
+import type { Evaluated } from './prepare';
 import type { LensSettings, LensSource, TokenExplanation, TokenUnder } from './types';
 
 /** The number behind a token: each objective's formula with this token's own numbers. */
@@ -47,13 +48,15 @@ export function explainToken(
   };
 }
 
-function underOf(one: OneRow, { objective, compact, results, hyper }: ReturnType<typeof evaluateRow>, t: number): TokenUnder {
+function underOf(one: OneRow, evaluated: Evaluated, t: number): TokenUnder {
+  const { objective, compact, results, hyper } = evaluated;
   const { record } = one.source;
   const advantage = advantageFor(objective.id, one.row, record);
-  const mark = markAt(compact, results, t);
+  const mark = markAt(evaluated, t);
   const dualClip = 'dualClip' in hyper ? hyper.dualClip : 0;
   const level = objective.importanceSamplingLevel;
-  const { ratio, clippedRatio, plain, clipped, dual, winner } = branchesOf(mark, advantage, dualClip);
+  // The branches are the policy term's; KL is no part of them.
+  const bare = hyper.beta > 0 ? markAt(evaluateRow({ ...one, settings: { ...one.settings, beta: 0 } }, objective.id), t) : mark;
   return {
     objective: objective.id,
     title: objective.title,
@@ -64,8 +67,8 @@ function underOf(one: OneRow, { objective, compact, results, hyper }: ReturnType
     low: mark.low,
     high: mark.high,
     edge: bindingEdge(mark, advantage),
-    state: clipState(mark.ratio, mark.low, mark.high, results.clipped[t] === 1),
-    branches: { ratio, clippedRatio, plain, clipped, dual, winner },
+    state: clipState(mark.ratio, mark.low, mark.high, isCutAt(evaluated, t)),
+    branches: surrogateBranches(bare, advantage, dualClip),
     // Adding 0 turns -0 into 0.
     coefficient: results.coefficient[t] + 0,
     weight: compact.weight[t],

@@ -1,6 +1,6 @@
 import { hyperparametersOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
-import { evaluateCompact, getObjective, type CompactBatch, type TokenResults } from '../objectives';
+import { evaluateCompact, getObjective, type CompactBatch, type Objective, type TokenResults } from '../objectives';
 import { CLIP_STATES, type ClipState, type CompletionRecord } from './types';
 
 /**
@@ -22,6 +22,8 @@ export interface Mark {
   verdict: Verdict;
   /** On which side of the band the ratio lies; null inside. */
   side: 'low' | 'high' | null;
+  /** Loss of a token of the unit, aggregation left out. */
+  loss: number;
   /** Size of the push on log pi of a token of the unit, aggregation left out: |A| times ratio, or 0 when clipped. */
   weight: number;
 }
@@ -42,15 +44,29 @@ export function clipState(ratio: number, low: number, high: number, isClipped: b
   return CLIP_STATES[clipStateIndex(ratio, low, high, isClipped)];
 }
 
+/** An objective's results on some columns. */
+export interface Judged {
+  objective: Objective;
+  compact: CompactBatch;
+  results: TokenResults;
+}
+
+/** True where the clip took the token's gradient; one that only holds the weight (CISPO) leaves it: outside, but kept. */
+export function isCutAt({ objective, results }: Pick<Judged, 'objective' | 'results'>, t: number): boolean {
+  return objective.clipEffect === 'cut' && results.clipped[t] === 1;
+}
+
 /** The mark of token t of evaluated columns. */
-export function markAt(compact: CompactBatch, results: TokenResults, t: number): Mark {
+export function markAt(judged: Judged, t: number): Mark {
+  const { compact, results } = judged;
   const logRatio = results.logRatio[t];
   const ratio = Math.exp(logRatio);
   const low = 1 - results.low[t];
   const high = 1 + results.high[t];
   const side = ratio < low ? 'low' : ratio > high ? 'high' : null;
-  const verdict = results.clipped[t] === 1 ? 'clipped' : side ? 'kept' : 'inside';
-  return { logRatio, ratio, low, high, verdict, side, weight: Math.abs(results.coefficient[t] / compact.weight[t]) };
+  const verdict = isCutAt(judged, t) ? 'clipped' : side ? 'kept' : 'inside';
+  const aggregation = compact.weight[t];
+  return { logRatio, ratio, low, high, verdict, side, loss: results.loss[t] / aggregation, weight: Math.abs(results.coefficient[t] / aggregation) };
 }
 
 /**
@@ -66,8 +82,9 @@ export function judge(
   advantages: readonly number[] = rows.map((row) => row.advantage),
 ): Mark[][] {
   if (rows.length === 0) return [];
+  const objective = getObjective(objectiveId);
   const { compact, results } = evaluateCompact(
-    getObjective(objectiveId),
+    objective,
     {
       oldLogp: rows.map((row) => row.oldLogp),
       newLogp: rows.map((row) => row.newLogp),
@@ -81,7 +98,7 @@ export function judge(
     'token-mean',
   );
   const marks: Mark[][] = rows.map(() => []);
-  for (let t = 0; t < compact.count; t++) marks[compact.rowOf[t]].push(markAt(compact, results, t));
+  for (let t = 0; t < compact.count; t++) marks[compact.rowOf[t]].push(markAt({ objective, compact, results }, t));
   return marks;
 }
 
@@ -123,4 +140,11 @@ export function branchesOf(mark: Pick<Mark, 'ratio' | 'low' | 'high'>, advantage
   const smaller = Math.min(plain, clipped);
   const winner = dual !== null && dual > smaller ? 'dual' : plain === clipped ? 'tie' : plain < clipped ? 'plain' : 'clipped';
   return { ratio: mark.ratio, clippedRatio, advantage, plain, clipped, dual, winner };
+}
+
+/** The branches, if the objective's own loss (KL left out) agrees that its value is the winner's; else null, and no numbers are made up. */
+export function surrogateBranches(mark: Mark, advantage: number, dualClip: number): Branches | null {
+  const b = branchesOf(mark, advantage, dualClip);
+  const value = b.winner === 'dual' && b.dual !== null ? b.dual : Math.min(b.plain, b.clipped);
+  return Math.abs(mark.loss + value) <= 1e-9 * Math.max(1, Math.abs(value)) ? b : null;
 }

@@ -2,6 +2,7 @@ import type { Problem } from '../config/fieldTypes';
 import type { Level } from '../core/levels';
 import type { ClipWidths, LevelMetrics, LossAggMode, ObjectiveMetrics } from '../objectives/types';
 import type { BatchRecord } from '../worker/protocol';
+import type { Branches } from './marks';
 
 /**
  * The contract of the lens: a stored batch and settings in, plain data out (structured clone and transfer safe), so that it can be
@@ -219,8 +220,11 @@ export interface TokenUnder {
   /** The edge beyond which the gradient is cut: above for A > 0, below for A < 0; on the ratio's side for A = 0. */
   edge: number;
   state: ClipState;
-  /** min(r A, clip(r) A), and c A for A < 0 with dual clip c (the loss takes the larger of that and the min). */
-  branches: { ratio: number; clippedRatio: number; plain: number; clipped: number; dual: number | null; winner: 'plain' | 'clipped' | 'dual' | 'tie' };
+  /**
+   * min(r A, clip(r) A), and c A for A < 0 with dual clip c (the loss takes the larger of that and the min); null for an objective whose
+   * value is no such surrogate's (CISPO, GMPO, SAPO, ...).
+   */
+  branches: Branches | null;
   /** dLoss/dlogp with the batch's aggregation weight, and that weight. */
   coefficient: number;
   weight: number;

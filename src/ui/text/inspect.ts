@@ -1,5 +1,7 @@
 import { hyperparametersOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
+import { advantageFor, advantageNote } from '../../lens/advantage';
+import { bindingEdge, branchesOf, surrogateBranches, type Branches } from '../../lens/marks';
 import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
 import { ratioLevel } from '../charts/looks';
 import type { TokenAddress } from '../charts/types';
@@ -49,7 +51,7 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
   if (!row || address.token < 0 || address.token >= row.tokens.length) return null;
   const t = address.token;
   const compare = (objective: string): Comparison => {
-    const advantage = advantageUnder(objective, row, batch);
+    const advantage = advantageFor(objective, row, batch);
     const mark = judge(objective, [row], config, batch.meanEntropy, [advantage])[0]?.[t] as Mark;
     return { objective, advantage, mark, edge: bindingEdge(mark, advantage) };
   };
@@ -75,48 +77,14 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
     inUse,
     surrogate: surrogateOf(inUse, hyperparametersOf(config)['dualClip'] ?? 0),
     others: COMPARED.map((objective) => (objective === config.objective ? inUse : compare(config.objective === 'lpo' && objective === 'sspo' ? 'lpo' : objective))),
-    sppoNote: batch.objective === 'sppo' || row.value !== null ? null : 'SPPO’s own A needs V(prompt), which this run does not learn: the same A stands in.',
+    sppoNote: advantageNote('sppo', batch),
   };
 }
 
-/** The advantage an objective would give this row: SPPO's R - V(prompt) where a critic has spoken, else the row's own. */
-function advantageUnder(objective: string, row: CompletionRecord, batch: BatchRecord): number {
-  if (objective === 'sppo' && batch.objective !== 'sppo' && row.value !== null) return row.reward - row.value;
-  return row.advantage;
-}
+export type { Branches } from '../../lens/marks';
 
-/** The edge beyond which the gradient would be cut: above for A > 0, below for A < 0; for A = 0 the one on the ratio's side. */
-function bindingEdge(mark: Mark, advantage: number): number {
-  if (advantage === 0) return mark.ratio >= 1 ? mark.high : mark.low;
-  return advantage > 0 ? mark.high : mark.low;
-}
+/** A comparison's two branches in numbers. */
+export const branches = ({ mark, advantage }: Comparison, dualClip: number): Branches => branchesOf(mark, advantage, dualClip);
 
-/** The two branches of the clipped surrogate for one token, in numbers; `dual` is c times A where a dual clip acts. */
-export interface Branches {
-  ratio: number;
-  clippedRatio: number;
-  advantage: number;
-  plain: number;
-  clipped: number;
-  dual: number | null;
-  /** Which of them is the objective's value. */
-  winner: 'plain' | 'clipped' | 'dual' | 'tie';
-}
-
-/** min(r A, clip(r) A), and for A < 0 with dual clip c the larger of that and c A (PPO eq. 7; arXiv 1912.09729). */
-export function branches({ mark, advantage }: Comparison, dualClip: number): Branches {
-  const clippedRatio = Math.min(Math.max(mark.ratio, mark.low), mark.high);
-  const plain = mark.ratio * advantage;
-  const clipped = clippedRatio * advantage;
-  const dual = dualClip > 0 && advantage < 0 ? dualClip * advantage : null;
-  const smaller = Math.min(plain, clipped);
-  const winner = dual !== null && dual > smaller ? 'dual' : plain === clipped ? 'tie' : plain < clipped ? 'plain' : 'clipped';
-  return { ratio: mark.ratio, clippedRatio, advantage, plain, clipped, dual, winner };
-}
-
-/** The branches, if the objective's own loss agrees that its value is the winner's; else null, and no numbers are made up. */
-export function surrogateOf(line: Comparison, dualClip: number): Branches | null {
-  const b = branches(line, dualClip);
-  const value = b.winner === 'dual' ? (b.dual as number) : Math.min(b.plain, b.clipped);
-  return Math.abs(line.mark.loss + value) <= 1e-9 * Math.max(1, Math.abs(value)) ? b : null;
-}
+/** The branches, where the objective's own loss agrees with them; else null. */
+export const surrogateOf = ({ mark, advantage }: Comparison, dualClip: number): Branches | null => surrogateBranches(mark, advantage, dualClip);
