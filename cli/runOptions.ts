@@ -1,5 +1,6 @@
 import { UserError } from '../src/core/errors';
 import { defaultConfig, FIELD_NAMES, isFieldName, type FieldName } from '../src/config/fields';
+import { ownFieldName } from '../src/config/ownFields';
 import { findPreset, objectivePatch, presetConfig, PRESETS } from '../src/config/presets';
 import type { RunConfig } from '../src/config/runConfig';
 import { validateConfig } from '../src/config/validate';
@@ -31,10 +32,11 @@ export function runConfigFrom({ values, sets }: Args): RunConfig {
   return config;
 }
 
-/** `clipLow` and `clipHigh` mean the width at the level that the objective clips at, as in `eval`. */
+/** `clipLow` and `clipHigh` mean the width at the level that the objective clips at, and `cap` CISPO's `cispo.cap`, as in `eval`. */
 function settingName(name: string, objective: string): FieldName {
   const level = { token: 'Token', segment: 'Segment', sequence: 'Sequence' }[getObjective(objective).importanceSamplingLevel];
-  const full = name === 'clipLow' || name === 'clipHigh' ? `${name}${level}` : name;
+  const own = ownFieldName(objective, name);
+  const full = name === 'clipLow' || name === 'clipHigh' ? `${name}${level}` : isFieldName(own) ? own : name;
   if (!isFieldName(full) || full === 'preset' || full === 'model' || full === 'objective') {
     throw new UserError(`--set ${name}: there is no such setting.`, `Settings: ${settableNames().join(', ')}.`);
   }

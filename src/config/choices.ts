@@ -1,13 +1,8 @@
-import { ESTIMATORS, getObjective, OBJECTIVES } from '../objectives';
+import { getObjective, OBJECTIVES } from '../objectives';
 import { TASKS } from '../tasks';
 
 /** The objectives by id, with the names that people know. */
 export const OBJECTIVE_CHOICES: readonly { value: string; label: string }[] = OBJECTIVES.map((o) => ({ value: o.id, label: o.title }));
-
-/** True for an objective that takes one answer per prompt; all others compare the answers to one prompt with each other. */
-export function isSingleAnswer(objective: string): boolean {
-  return ESTIMATORS[getObjective(objective).advantageEstimator].answers === 'one';
-}
 
 /** The dual clip that an objective starts with; 0 is none. */
 export function defaultDualClip(objective: string): number {

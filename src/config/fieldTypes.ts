@@ -1,4 +1,4 @@
-import type { RunConfig } from './runConfig';
+import type { OwnHyperparameter, RunConfig } from './runConfig';
 
 /** Name of one setting. */
 export type FieldName = keyof RunConfig;
@@ -44,7 +44,7 @@ export interface BoolField extends FieldBase {
 export type Field = NumberField | ChoiceField | BoolField;
 
 /** One field for every setting, each of the right kind: a setting without a field does not compile. */
-export type FieldTable = { [K in FieldName]: [RunConfig[K]] extends [boolean] ? BoolField : [RunConfig[K]] extends [number] ? NumberField : ChoiceField<Extract<RunConfig[K], string>> };
+export type FieldTable = { [K in FieldName]: K extends OwnHyperparameter ? NumberField : [RunConfig[K]] extends [boolean] ? BoolField : [RunConfig[K]] extends [number] ? NumberField : ChoiceField<Extract<RunConfig[K], string>> };
 
 /** What was wrong with a value, and what was done about it. */
 export interface Problem {

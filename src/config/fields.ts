@@ -1,5 +1,6 @@
-import { LOSS_AGG_MODES } from '../objectives/types';
+import { ADVANTAGE_ESTIMATORS, ESTIMATORS, LOSS_AGG_MODES } from '../objectives';
 import { DEFAULT_TASK, OBJECTIVE_CHOICES, TASK_CHOICES } from './choices';
+import { OWN_FIELDS } from './ownFields';
 import { PRESETS } from './presetList';
 import type { Field, FieldName, FieldTable, NumberField } from './fieldTypes';
 import type { RunConfig } from './runConfig';
@@ -12,7 +13,7 @@ const SEGMENT_WIDTHS = { LPO: 0.03, sized: 0.05, borrowed: 0.2 };
 const SEQUENCE_WIDTHS = { 'paper low': 3e-4, 'paper high': 4e-4, sized: 0.01, borrowed: 0.2 };
 
 function clipWidth(level: string, side: 'below' | 'above', value: number, named: Record<string, number>): NumberField {
-  const user = { token: 'GRPO and SPPO', subsentence: 'SSPO and LPO', sequence: 'GSPO' }[level] ?? level;
+  const user = { token: 'GRPO, SPPO and others', subsentence: 'SSPO and LPO', sequence: 'GSPO' }[level] ?? level;
   return {
     kind: 'number', label: `Clip width ${side} 1, ${level}`, unit: '', group: 'clip', live: true, log: true,
     help: `How far a ${level} ratio may go ${side} 1 before its gradient is cut. ${user} train with it; the other charts measure with it.`,
@@ -99,6 +100,27 @@ export const FIELDS: FieldTable = {
       { value: 'trainer', label: 'trainer (recomputed)' },
     ],
   },
+  mismatchCorrection: {
+    kind: 'choice', label: 'Mismatch correction', unit: '', group: 'staleness', live: true, default: 'none',
+    help: 'When the sampler is not quite the trainer, each token can be weighed by how likely the trainer would have sampled it, cut off at a limit or masked beyond it. Needs old log-probs from the trainer.',
+    choices: [
+      { value: 'none', label: 'none' },
+      { value: 'token-truncate', label: 'token weights, truncated' },
+      { value: 'token-mask', label: 'token weights, masked' },
+      { value: 'sequence-truncate', label: 'answer weights, truncated' },
+      { value: 'sequence-mask', label: 'answer weights, masked (TRL default)' },
+    ],
+  },
+  mismatchCap: {
+    kind: 'number', label: 'Mismatch limit', unit: '', group: 'staleness', live: true, min: 1, max: 100, step: 0.1, default: 3, log: true,
+    help: 'Trainer’s over sampler’s probability, of a token or of a whole answer, above which the weight is truncated or masked.',
+    named: { 'verl': 2, 'TRL': 3 },
+  },
+  mismatchFloor: {
+    kind: 'number', label: 'Mismatch floor', unit: '', group: 'staleness', live: true, min: 0, max: 1, step: 0.05, default: 0,
+    help: 'When masking: weights below this are masked as well; 0 masks none.',
+    named: { 'one over the limit 2': 0.5 },
+  },
   clipLowToken: clipWidth('token', 'below', 0.2, TOKEN_WIDTHS),
   clipHighToken: clipWidth('token', 'above', 0.2, TOKEN_WIDTHS),
   clipLowSegment: clipWidth('subsentence', 'below', 0.05, SEGMENT_WIDTHS),
@@ -122,6 +144,14 @@ export const FIELDS: FieldTable = {
     kind: 'number', label: 'KL weight β', unit: '', group: 'clip', live: true, min: 0, max: 1, step: 0.005, default: 0,
     help: 'Weight of the KL (k3) to the frozen base policy, in the loss. Above 0 the reference model is loaded.',
     named: { 'R1': 0.001, 'DeepSeekMath': 0.04 },
+  },
+  klPlacement: {
+    kind: 'choice', label: 'KL goes into', unit: '', group: 'clip', live: true, default: 'loss',
+    help: 'The loss of each token (k3, as GRPO has it), or off the reward of the whole answer before advantages are formed (k1, as PPO for language models has it).',
+    choices: [
+      { value: 'loss', label: 'the loss (k3)' },
+      { value: 'reward', label: 'the reward (k1)' },
+    ],
   },
   lossAggMode: {
     kind: 'choice', label: 'Loss aggregation', unit: '', group: 'clip', live: true, default: 'seq-mean-token-mean',
@@ -157,6 +187,19 @@ export const FIELDS: FieldTable = {
     kind: 'number', label: 'Critic learning rate (SPPO)', unit: '', group: 'advantage', live: true, min: 0, max: 0.1, step: 1e-4, default: 3e-3, log: true,
     help: 'Adam’s step size for V(prompt).',
   },
+  advantage: {
+    kind: 'choice', label: 'Advantage from', unit: '', group: 'advantage', live: true, default: 'own',
+    help: 'How rewards become advantages: the objective’s own rule, or any other.',
+    choices: [{ value: 'own', label: 'the objective’s own rule' }, ...ADVANTAGE_ESTIMATORS.map((value) => ({ value, label: ESTIMATORS[value].title }))],
+  },
+  dynamicSampling: {
+    kind: 'bool', label: 'Leave out dead groups', unit: '', group: 'advantage', live: true, default: false,
+    help: 'Groups whose answers all earn the same are left out of the updates, as DAPO does; unlike DAPO no other prompts are drawn in their place.',
+  },
+  overlongCache: {
+    kind: 'int', label: 'Soft length penalty', unit: 'tokens', group: 'advantage', live: true, min: 0, max: 64, step: 1, default: 0,
+    help: 'Over this many tokens before the length budget the reward that trains falls from 0 to −1 below what was earned (DAPO); 0 is no penalty. The reward chart shows what was earned.',
+  },
   shuffleRewards: {
     kind: 'bool', label: 'Shuffle rewards (control)', unit: '', group: 'advantage', live: true, default: false,
     help: 'Rewards are dealt out at random over the batch. Nothing can be learnt: whatever still moves is not learning.',
@@ -169,6 +212,7 @@ export const FIELDS: FieldTable = {
     kind: 'int', label: 'Held-out prompts', unit: 'prompts', group: 'evaluation', live: true, min: 8, max: 4096, step: 8, default: 128,
     help: 'How many held-out prompts one evaluation answers.',
   },
+  ...OWN_FIELDS,
 };
 
 /** Every setting's name, in the order of the table. */
@@ -201,7 +245,8 @@ const SHORT: Partial<Record<FieldName, string>> = {
   learningRate: 'lr', clipLowToken: 'token clip low', clipHighToken: 'token clip high', clipLowSegment: 'subsentence clip low',
   clipHighSegment: 'subsentence clip high', clipLowSequence: 'sequence clip low', clipHighSequence: 'sequence clip high',
   samplerPrecision: 'sampler', oldLogpSource: 'old log-probs', samplerLag: 'lag', groupSize: 'answers', beta: 'β', lossAggMode: 'aggregation',
-  totalSteps: 'iterations', maxGradNorm: 'gradient norm limit', warmupUpdates: 'warm-up', speed: 'speed limit', dualClip: 'dual clip',
+  totalSteps: 'iterations', maxGradNorm: 'gradient norm limit', warmupUpdates: 'warm-up', speed: 'speed limit', dualClip: 'dual clip', klPlacement: 'KL in', dynamicSampling: 'dead groups left out',
+  mismatchCorrection: 'mismatch', overlongCache: 'length penalty',
 };
 
 /** A short mark for the charts, e.g. "epochs 1 → 4". */

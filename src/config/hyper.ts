@@ -1,7 +1,8 @@
 import type { Level } from '../core/levels';
-import { getObjective, type AdvantageEstimator } from '../objectives';
+import { ESTIMATORS, getObjective, nominalWidths, type AdvantageEstimator } from '../objectives';
 import type { ClipWidths, Hyperparameters } from '../objectives/types';
 import { isFieldName } from './fields';
+import { ownFieldName } from './ownFields';
 import type { RunConfig } from './runConfig';
 
 /** The clip widths in force at each level: the band that every level is measured with, whichever objective trains. */
@@ -15,7 +16,23 @@ export function clipWidthsOf(config: RunConfig): ClipWidths {
 
 /** Where the advantages come from: the objective's own rule, unless another was chosen. */
 export function estimatorOf(config: RunConfig): AdvantageEstimator {
-  return getObjective(config.objective).advantageEstimator;
+  return config.advantage === 'own' ? getObjective(config.objective).advantageEstimator : config.advantage;
+}
+
+/**
+ * How many answers to one prompt the settings ask for. Exactly one is what SPPO does, not what its advantage needs: chosen by
+ * itself it takes any number.
+ */
+export function answersOf(config: Pick<RunConfig, 'objective' | 'advantage'>): 'several' | 'one' | 'any' {
+  if (config.advantage === 'own') return ESTIMATORS[getObjective(config.objective).advantageEstimator].answers;
+  return ESTIMATORS[config.advantage].answers === 'several' ? 'several' : 'any';
+}
+
+/** The bands that every level is measured with, as distances from ratio 1: the settings, but at its own level what the objective makes of them. */
+export function bandsOf(config: RunConfig): ClipWidths {
+  const objective = getObjective(config.objective);
+  const own = nominalWidths(objective, hyperparametersOf(config));
+  return { ...clipWidthsOf(config), ...(own && { [objective.importanceSamplingLevel]: own }) };
 }
 
 /** The level whose ratio the objective in force clips. */
@@ -24,7 +41,7 @@ export function levelOf(config: RunConfig): Level {
 }
 
 /**
- * Values of the objective's own hyperparameters: clip widths from its level, the others from the settings of the same name.
+ * Values of the objective's hyperparameters: clip widths from its level, its own from their settings (`cispo.cap`), the others from the settings of the same name.
  * Hyperparameters without a setting keep their default.
  */
 export function hyperparametersOf(config: RunConfig): Hyperparameters {
@@ -33,7 +50,11 @@ export function hyperparametersOf(config: RunConfig): Hyperparameters {
   return Object.fromEntries(objective.hyperparameters.map(({ name, default: value }) => {
     if (name === 'clipLow') return [name, widths.low];
     if (name === 'clipHigh') return [name, widths.high];
-    const setting = isFieldName(name) ? config[name] : value;
+    // A penalty that was taken off the reward must not count again in the loss.
+    if (name === 'beta' && config.klPlacement === 'reward') return [name, 0];
+    const own = ownFieldName(objective.id, name);
+    const field = isFieldName(own) ? own : name;
+    const setting = isFieldName(field) ? config[field] : value;
     return [name, typeof setting === 'number' ? setting : value];
   }));
 }

@@ -1,12 +1,22 @@
 import type { SamplerPrecision } from '../engines/engine';
 import type { ModelId } from '../model/config';
+import type { AdvantageEstimator } from '../objectives/estimators';
 import type { LossAggMode } from '../objectives/types';
+
+/** An objective's own number that no other shares, e.g. `cispo.cap`; its field is made from the definition (ownFields.ts). */
+export type OwnHyperparameter = `${string}.${string}`;
+
+/** How the trainer weighs tokens whose sampler was not the policy that oldLogp comes from (mismatch.ts). */
+export const MISMATCH_CORRECTIONS = ['none', 'token-truncate', 'token-mask', 'sequence-truncate', 'sequence-mask'] as const;
+export type MismatchCorrection = (typeof MISMATCH_CORRECTIONS)[number];
 
 /**
  * Everything that decides a run, flat so that the URL, `--set` and the controls share one set of names.
  * Bounds, help and "takes effect live" stand in fields.ts; named settings in presets.ts.
  */
 export interface RunConfig {
+  /** Present for every name in OWN_FIELDS. */
+  [own: OwnHyperparameter]: number | undefined;
   preset: string;
   objective: string;
   task: string;
@@ -27,10 +37,15 @@ export interface RunConfig {
   samplerPrecision: SamplerPrecision;
   /** Who computes oldLogp: the sampler's own numbers, or the trainer's parameters before the first update. */
   oldLogpSource: 'sampler' | 'trainer';
+  /** Importance weights between the sampler and oldLogp, detached, on the aggregation weights; needs oldLogpSource `trainer`. */
+  mismatchCorrection: MismatchCorrection;
+  /** Ratio above which such a weight is truncated or masked, and, when masking, below which it is masked. */
+  mismatchCap: number;
+  mismatchFloor: number;
   learningRate: number;
   warmupUpdates: number;
   maxGradNorm: number;
-  /** Each level's clip widths: token for grpo and sppo, segment for sspo and lpo, sequence for gspo. */
+  /** Each level's clip widths; an objective trains with those of its own level (log widths for GMPO). */
   clipLowToken: number;
   clipHighToken: number;
   clipLowSegment: number;
@@ -44,7 +59,15 @@ export interface RunConfig {
   entropyScaleHigh: number;
   /** Weight of the k3 KL to the reference policy, in the loss. */
   beta: number;
+  /** Where the KL penalty goes: into the loss, or (k1, summed over the answer) off the reward. */
+  klPlacement: 'loss' | 'reward';
   lossAggMode: LossAggMode;
+  /** Where advantages come from; `own`: the objective's own rule. */
+  advantage: 'own' | AdvantageEstimator;
+  /** DAPO: groups whose rewards are all alike are left out of the updates. */
+  dynamicSampling: boolean;
+  /** DAPO: tokens before the length budget over which reward falls by up to 1; 0 = off. */
+  overlongCache: number;
   /** SPPO: what is subtracted from the reward. */
   baseline: 'value' | 'batchMean' | 'zero';
   /** SPPO: divide R - V by max(batch sd, .1). Ours; the paper has none. */

@@ -1,6 +1,6 @@
-import { isSingleAnswer } from './choices';
 import { defaultConfig, FIELDS, fieldOf, FIELD_NAMES, isFieldName } from './fields';
 import type { Field, FieldName, Problem } from './fieldTypes';
+import { answersOf } from './hyper';
 import type { RunConfig } from './runConfig';
 
 /** Most rollout rows (prompts times answers) of one iteration. */
@@ -84,14 +84,20 @@ function crossRules(config: RunConfig, base: RunConfig, limits: ConfigLimits | u
     problems.push({ field, message: `${fieldOf(field).label}: ${why} ${String(value)} is used.` });
   };
   if (config.dualClip !== 0 && config.dualClip <= 1) repair('dualClip', 0, 'a dual clip must be above 1, or 0 for none;');
+  if (config.mismatchCorrection !== 'none' && config.oldLogpSource === 'sampler') {
+    // Whoever asked for a correction last gets it; whoever went back to the sampler's numbers, in which the ratio itself corrects, has it off.
+    if (base.mismatchCorrection === 'none' || base.oldLogpSource === 'sampler') repair('oldLogpSource', 'trainer', 'a mismatch correction needs the trainer’s own;');
+    else repair('mismatchCorrection', 'none', 'with the sampler’s old log-probs the ratio corrects by itself;');
+  }
   // Moving between the two kinds of objective keeps the number of answers; otherwise only the bad value is mended.
-  const moved = isSingleAnswer(config.objective) !== isSingleAnswer(base.objective);
+  const answers = answersOf(config);
+  const moved = answers !== answersOf(base);
   const rowsGiven = config.prompts * config.groupSize;
-  if (isSingleAnswer(config.objective) && config.groupSize !== 1) {
+  if (answers === 'one' && config.groupSize !== 1) {
     repair('groupSize', 1, 'SPPO takes one answer per prompt;');
     if (moved) config.prompts = Math.min(rowsGiven, FIELDS.prompts.max);
   }
-  if (!isSingleAnswer(config.objective) && config.groupSize < 2) {
+  if (answers === 'several' && config.groupSize < 2) {
     repair('groupSize', moved && rowsGiven % 8 === 0 ? 8 : 2, 'this objective compares several answers to one prompt;');
     if (moved) config.prompts = Math.max(1, Math.floor(rowsGiven / config.groupSize));
   }

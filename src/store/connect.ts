@@ -1,5 +1,6 @@
 import { fieldOf, isFieldName, type FieldName } from '../config/fields';
 import type { RunConfig } from '../config/runConfig';
+import type { AdapterReport } from '../engines/engine';
 import type { Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
 import { changedFields, presetOver, type ConfigStore } from './configStore';
 import { applyEvents, clearedRun, type RunStore } from './runStore';
@@ -77,7 +78,7 @@ export function connect(options: ConnectOptions): RunControl {
       if (event.type === 'config') awaitingReset = false;
     }
     queue.push(event);
-    if (event.type === 'capability' && !begun) chooseModel(event.adapter.software);
+    if (event.type === 'capability' && !begun) chooseModel(event.adapter);
     if (event.type === 'notice') {
       config.getState().notify(event.problems.map((problem) => problem.message));
       repaired = event.problems.map((problem) => problem.field).filter(isFieldName);
@@ -97,7 +98,7 @@ export function connect(options: ConnectOptions): RunControl {
   };
 
   /** The adapter decides the model size where neither address nor person did; what the model's preset differs in comes along. */
-  const chooseModel = (software: boolean) => {
+  const chooseModel = ({ software, fallback }: AdapterReport) => {
     const { config: now, patch } = config.getState();
     const model = software ? 'small' : 'main';
     if (now.model !== model) {
@@ -105,6 +106,10 @@ export function connect(options: ConnectOptions): RunControl {
       const moved = changedFields(before, after).filter((name) => now[name] === before[name]);
       patch({ ...Object.fromEntries(moved.map((name) => [name, after[name]])), model });
     }
+    // Without a GPU half the prompts, so that a step stays short; a number of one's own stays.
+    const { config: chosen } = config.getState();
+    const { prompts } = presetOver(chosen.preset, chosen);
+    if (fallback && chosen.prompts === prompts) patch({ prompts: Math.ceil(prompts / 2) });
     begin();
   };
 
@@ -122,7 +127,7 @@ export function connect(options: ConnectOptions): RunControl {
     const live = changedFields(sent, now).filter((name) => fieldOf(name).live);
     if (live.length === 0) return;
     sent = { ...sent, ...Object.fromEntries(live.map((name) => [name, now[name]])) };
-    client.send({ type: 'configure', patch: Object.fromEntries(live.map((name) => [name, now[name]])) });
+    client.send({ type: 'configure', patch: Object.fromEntries(live.map((name) => [name, now[name]])) as Partial<RunConfig> });
   };
 
   const startOver = () => {

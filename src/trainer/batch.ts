@@ -1,5 +1,6 @@
 import { NO_TARGET } from '../engines/engine';
 import type { LossInputs, PackedBatch } from '../engines/engine';
+import type { TokenImportance } from './mismatch';
 
 /** Rows of token ids, as a rollout holds them: [R][stride], prompt first. */
 export interface TokenRows {
@@ -46,6 +47,8 @@ export interface RowData {
   /** Subsentence of each token, rising from 0. */
   segments: ArrayLike<number>;
   entropy: ArrayLike<number>;
+  /** Detached factors on the aggregation weight, over response tokens; 1 without. */
+  importance?: TokenImportance;
 }
 
 /**
@@ -67,7 +70,7 @@ export function packLossInputs(batch: PackedBatch, promptLength: number, rows: r
       out.oldLogp[at] = row.oldLogp[t] as number;
       if (row.refLogp) out.refLogp[at] = row.refLogp[t] as number;
       out.advantage[at] = row.advantage;
-      out.weight[at] = weights[i] as number;
+      out.weight[at] = (weights[i] as number) * (row.importance ? (row.importance.applied[t] as number) : 1);
       out.respStart[at] = start;
       // At a segment's last token its extent and mean entropy are known; write them back over the segment.
       if (t + 1 < length && row.segments[t + 1] === row.segments[t]) continue;

@@ -50,7 +50,7 @@ export interface CompletionRecord {
   group: number;
   tokens: string[];
   oldLogp: Float32Array;
-  /** As the last update that trained on this row saw it (before that update). */
+  /** As the last update that trained on this row saw it (before that update); oldLogp where none did. */
   newLogp: Float32Array;
   entropy: Float32Array;
   refLogp: Float32Array | null;
@@ -60,7 +60,7 @@ export interface CompletionRecord {
   advantage: number;
   /** V(prompt) as a probability; null without a critic. */
   value: number | null;
-  /** Which update of the iteration (from 1) newLogp belongs to. */
+  /** Which update of the iteration (from 1) newLogp belongs to; 0 for a row that was left out (dynamicSampling). */
   minibatch: number;
 }
 

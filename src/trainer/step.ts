@@ -2,7 +2,7 @@ import { hyperparametersOf, clipWidthsOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { Rng } from '../core/rng';
 import type { PackedBatch, PolicyEngine, ReferencePolicy, UpdateRecord } from '../engines/engine';
-import { computeMetrics, deadGroupShare, getObjective, rowWeights, segmentTokens } from '../objectives';
+import { computeMetrics, deadGroupShare, deadRows, getObjective, rowWeights, segmentTokens } from '../objectives';
 import type { BatchMetrics, ObjectiveBatch } from '../objectives/types';
 import type { Task } from '../tasks/task';
 import { estimateAdvantages, groupsOf } from './advantages';
@@ -11,9 +11,11 @@ import type { RowData } from './batch';
 import { sigmoid } from './critic';
 import type { Critic } from './critic';
 import { NotFiniteError, ReferencePolicyError } from './errors';
+import { importanceWeights } from './mismatch';
 import type { BatchRecord, CompletionRecord, CriticReport, StepReport, UpdateReport } from './report';
 import { encodePrompts } from './rollout';
 import type { Rollout } from './rollout';
+import { shapedRewards } from './shaping';
 import { STREAM } from './streams';
 
 /** Adam as in experiments.md section 2: fresh state, no decay. */
@@ -78,17 +80,23 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
   const promptIds = encodePrompts(task, rollout.prompts, rollout.groupSize);
   const valueLogits = critic?.logits(promptIds) ?? null;
   const values = valueLogits?.map(sigmoid) ?? null;
-  const advantages = estimateAdvantages(config, { rewards, groupSize: rollout.groupSize, valueLogits });
+  const shaped = shapedRewards(config, task, { rewards, lengths: rollout.lengths, oldLogp: old.logp, refLogp });
+  const advantages = estimateAdvantages(config, { rewards: shaped, groupSize: rollout.groupSize, valueLogits });
+  const importance = importanceWeights(config.mismatchCorrection, { cap: config.mismatchCap, floor: config.mismatchFloor }, rollout.logp, old.logp);
   const meanEntropy = meanOf(old.entropy);
   const rows: RowData[] = segments.map((segment, r) => ({
     oldLogp: old.logp[r], refLogp: refLogp?.[r] ?? null, advantage: advantages[r], segments: segment, entropy: old.entropy[r],
+    ...(importance && { importance: importance[r] }),
   }));
+  const trained = trainedRows(config, shaped, rollout.groupSize);
 
   const hyper = hyperparametersOf(config);
   const planned: Planned[] = [];
   let criticLoss = 0;
   for (let epoch = 1; epoch <= config.epochs; epoch++) {
-    for (const [i, chosen] of minibatchRows(config, step, epoch, rollout.rows).entries()) {
+    for (const [i, places] of minibatchRows(config, step, epoch, trained.length).entries()) {
+      if (places.length === 0) continue;
+      const chosen = places.map((place) => trained[place]);
       const update = context.updatesBefore + planned.length;
       const packed = packRows(rollout, chosen);
       const weights = rowWeights(chosen.map((r) => rollout.lengths[r]), config.lossAggMode, { maxTokens: task.maxNewTokens });
@@ -106,8 +114,9 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
   if (records.length !== planned.length) throw new Error(`the engine gave ${records.length} records for ${planned.length} updates`);
 
   const updates: UpdateReport[] = [];
-  const newLogp: Float32Array[] = [];
-  const lastUpdate: number[] = [];
+  // A row that no update trained on has moved nowhere that anyone measured.
+  const newLogp: Float32Array[] = old.logp.slice();
+  const lastUpdate: number[] = old.logp.map(() => 0);
   planned.forEach((plan, k) => {
     const record = records[k];
     const metrics = measure(context, rows, plan, record, meanEntropy);
@@ -129,7 +138,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     formatRate: mean(formed),
     meanLength: tokens / rollout.rows,
     truncatedFraction: rollout.truncated.filter(Boolean).length / rollout.rows,
-    deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(rewards, groupsOf(rollout.rows, rollout.groupSize)),
+    deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(shaped, groupsOf(rollout.rows, rollout.groupSize)),
     critic: critic && values ? criticReport(criticLoss / planned.length, values, rewards) : null,
     updates,
     selfCheck: selfCheck(config, updates[0].metrics),
@@ -173,11 +182,23 @@ function verify(task: Task, rollout: Rollout, config: RunConfig, step: number): 
   return { rewards, formed };
 }
 
-/** The rows of each minibatch, drawn anew for each epoch. */
+/**
+ * Rows that take part in the updates: all, or without the groups that can teach nothing. Where that leaves none all stay, so that an
+ * iteration always has its updates; their gradient is 0.
+ */
+function trainedRows(config: RunConfig, rewards: readonly number[], groupSize: number): number[] {
+  const all = Array.from(rewards, (_, r) => r);
+  if (!config.dynamicSampling || groupSize === 1) return all;
+  const dead = deadRows(rewards, groupsOf(rewards.length, groupSize));
+  const live = all.filter((r) => !dead[r]);
+  return live.length > 0 ? live : all;
+}
+
+/** The rows of each minibatch, drawn anew for each epoch; nearly equal parts where they do not divide. */
 export function minibatchRows(config: Pick<RunConfig, 'seed' | 'minibatches'>, step: number, epoch: number, rows: number): number[][] {
   const order = new Rng(config.seed, STREAM.minibatchRows, step, epoch).shuffle(Array.from({ length: rows }, (_, r) => r));
-  const size = rows / config.minibatches;
-  return Array.from({ length: config.minibatches }, (_, i) => order.slice(i * size, (i + 1) * size));
+  const start = (i: number): number => Math.round((i * rows) / config.minibatches);
+  return Array.from({ length: config.minibatches }, (_, i) => order.slice(start(i), start(i + 1)));
 }
 
 /** Log-probs and entropies of every row under the trainer's present parameters. */
@@ -232,6 +253,8 @@ function measure(context: StepContext, rows: readonly RowData[], plan: Planned, 
   };
   const refs = chosen.map((row) => row.refLogp).filter((ref) => ref !== null);
   if (refs.length === chosen.length) batch.refLogp = refs;
+  const importance = chosen.flatMap((row) => row.importance ?? []);
+  if (importance.length === chosen.length) batch.importance = { applied: importance.map((w) => w.applied), whole: importance.map((w) => w.whole) };
   return computeMetrics(getObjective(config.objective), batch, { hyper: hyperparametersOf(config), lossAggMode: config.lossAggMode, widths: clipWidthsOf(config) });
 }
 

@@ -1,6 +1,7 @@
-import { isSingleAnswer, OBJECTIVE_CHOICES } from '../config/choices';
+import { OBJECTIVE_CHOICES } from '../config/choices';
 import { FIELD_NAMES, fieldOf, formatValue } from '../config/fields';
 import type { FieldName, Problem } from '../config/fieldTypes';
+import { answersOf } from '../config/hyper';
 import { objectivePatch } from '../config/presets';
 import type { RunConfig } from '../config/runConfig';
 import { validateConfig } from '../config/validate';
@@ -90,7 +91,7 @@ export class Trainer {
     }
     const objective = patch.objective;
     const known = objective !== undefined && OBJECTIVE_CHOICES.some((o) => o.value === objective);
-    const base = known && isSingleAnswer(objective) !== isSingleAnswer(this.inForce.objective) ? { ...this.inForce, ...objectivePatch(this.inForce, objective) } : this.inForce;
+    const base = known && answersOf({ ...this.inForce, objective }) !== answersOf(this.inForce) ? { ...this.inForce, ...objectivePatch(this.inForce, objective) } : this.inForce;
     const checked = validateConfig(wanted, base, configLimits(this.engine, this.task));
     const changes = FIELD_NAMES.filter((name) => checked.config[name] !== this.inForce[name]).map((field) => ({
       field, from: String(this.inForce[field]), to: String(checked.config[field]),

@@ -4,10 +4,13 @@ import { configToHash, hashToConfig } from '../../src/config/codec';
 import { defaultConfig, describeChange, FIELD_NAMES, fieldOf } from '../../src/config/fields';
 import type { FieldName } from '../../src/config/fields';
 import { objectivePatch, presetConfig, PRESETS } from '../../src/config/presets';
+import { answersOf, bandsOf, hyperparametersOf } from '../../src/config/hyper';
+import { OWN_FIELDS } from '../../src/config/ownFields';
 import type { RunConfig } from '../../src/config/runConfig';
 import { MAX_ROWS, validateConfig } from '../../src/config/validate';
 import { MODEL_CONFIGS } from '../../src/model/config';
 import type { ModelId } from '../../src/model/config';
+import { getObjective, OBJECTIVES } from '../../src/objectives';
 import { TASKS } from '../../src/tasks';
 
 const MODELS = Object.keys(MODEL_CONFIGS) as ModelId[];
@@ -111,11 +114,52 @@ describe('validateConfig', () => {
   });
 });
 
+describe('settings made from the definitions', () => {
+  it('stand for every hyperparameter that has no shared setting, with the definition’s bounds', () => {
+    expect(Object.keys(OWN_FIELDS)).toEqual(['cispo.floor', 'cispo.cap', 'sapo.tauPos', 'sapo.tauNeg']);
+    expect(defaultConfig()['cispo.cap']).toBe(5);
+    expect(validateConfig({ 'cispo.cap': 1e6 }).problems[0]?.field).toBe('cispo.cap');
+    for (const { id, hyperparameters } of OBJECTIVES) {
+      const hyper = hyperparametersOf({ ...defaultConfig(), objective: id });
+      expect(Object.keys(hyper), id).toEqual(hyperparameters.map((h) => h.name));
+    }
+    expect(hyperparametersOf({ ...defaultConfig(), objective: 'cispo', 'cispo.cap': 1.28 })).toMatchObject({ floor: 0, cap: 1.28 });
+  });
+
+  it('reach the charts as a band of ratios', () => {
+    expect(bandsOf(presetConfig('grpo', 'main')).token).toEqual({ low: 0.2, high: 0.2 });
+    expect(bandsOf(presetConfig('gmpo-paper', 'main')).token.high).toBeCloseTo(Math.exp(0.4) - 1, 12);
+    expect(bandsOf(presetConfig('cispo', 'main'))).toMatchObject({ token: { low: 1, high: 4 }, sequence: { low: 0.01, high: 0.01 } });
+    expect(bandsOf(presetConfig('sapo', 'main')).token).toEqual({ low: 0.2, high: 0.2 });
+  });
+
+  it('take the KL out of the loss when it is in the reward', () => {
+    expect(hyperparametersOf({ ...defaultConfig(), beta: 0.1 })['beta']).toBe(0.1);
+    expect(hyperparametersOf({ ...defaultConfig(), beta: 0.1, klPlacement: 'reward' })['beta']).toBe(0);
+  });
+
+  it('let whoever acts last decide between a mismatch correction and the sampler’s old log-probs', () => {
+    const on = validateConfig({ mismatchCorrection: 'token-mask' });
+    expect([on.config.oldLogpSource, on.problems.map((p) => p.field)]).toEqual(['trainer', ['oldLogpSource']]);
+    const off = validateConfig({ oldLogpSource: 'sampler' }, on.config);
+    expect([off.config.mismatchCorrection, off.problems.map((p) => p.field)]).toEqual(['none', ['mismatchCorrection']]);
+  });
+
+  it('ask for several answers when the chosen advantage compares them', () => {
+    expect(validateConfig({ advantage: 'leaveOneOut' }, presetConfig('rft', 'small')).config).toMatchObject({ groupSize: 8, prompts: 8 });
+    expect(validateConfig({ advantage: 'sequenceLevel' }).config).toMatchObject({ groupSize: 8, prompts: 16 });
+    expect(answersOf(presetConfig('rloo', 'small'))).toBe('several');
+  });
+});
+
 describe('presets', () => {
   it.each(PRESETS.flatMap((p) => MODELS.map((m) => [p.id, m] as const)))('%s on %s passes the rules as it stands', (id, model) => {
     const config = presetConfig(id, model);
     expect(validateConfig(config)).toEqual({ config, problems: [] });
-    expect(config.lossAggMode).toBe('seq-mean-token-mean');
+    // One aggregation for all, so that they compare, but for objectives whose aggregation is part of what they are.
+    const own = PRESETS.find((p) => p.id === id)?.patch.lossAggMode;
+    expect(config.lossAggMode).toBe(own ?? 'seq-mean-token-mean');
+    if (own) expect(own).toBe(getObjective(config.objective).lossAggMode);
     expect(config.learningRate).toBe(model === 'main' ? 3e-4 : 4e-4);
     expect(config.preset).toBe(id);
   });
@@ -133,7 +177,7 @@ describe('presets', () => {
     expect(presetConfig('sppo', 'main')).toMatchObject({ prompts: 128, groupSize: 1, dualClip: 3, baseline: 'value' });
     expect(presetConfig('sppo', 'small')).toMatchObject({ prompts: 64, groupSize: 1 });
     expect(presetConfig('sppo-quarter', 'small')).toMatchObject({ prompts: 32, groupSize: 1 });
-    expect(presetConfig('rft', 'main')).toMatchObject({ objective: 'sppo', baseline: 'zero' });
+    expect(presetConfig('rft', 'main')).toMatchObject({ objective: 'rft', groupSize: 1, prompts: 128 });
     expect(presetConfig('squeeze', 'main').epochs).toBe(4);
     expect(presetConfig('fp8', 'main')).toMatchObject({ samplerPrecision: 'e5m2', oldLogpSource: 'sampler' });
     expect(presetConfig('stale', 'main').samplerLag).toBe(4);
@@ -144,11 +188,12 @@ describe('presets', () => {
       for (const model of MODELS) {
         const start = presetConfig(id, model);
         const rows = start.prompts * start.groupSize;
-        for (const to of ['grpo', 'gspo', 'sspo', 'lpo', 'sppo']) {
+        for (const to of OBJECTIVES.map((o) => o.id)) {
           const there = { ...start, ...objectivePatch(start, to) };
           expect(validateConfig(there), `${id} to ${to}`).toEqual({ config: there, problems: [] });
           expect(there.prompts * there.groupSize).toBe(rows);
-          expect(there.groupSize).toBe(to === 'sppo' ? 1 : 8);
+          const single = answersOf(there) === 'one' || (to === 'rft' && there.advantage === 'own');
+          expect(there.groupSize, `${id} to ${to}`).toBe(single ? 1 : 8);
           const back = { ...there, ...objectivePatch(there, start.objective) };
           expect(back).toEqual(start);
         }

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import type { RunConfig } from '../../src/config/runConfig';
 import type { Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import { chromium, type Browser, type Page, type Worker } from 'playwright-core';
@@ -86,7 +87,7 @@ export const ratioscope = {
   step: (page: Page, n: number) => page.evaluate((count) => (window as unknown as Scripted).ratioscope.step(count), n),
   pause: (page: Page) => page.evaluate(() => (window as unknown as Scripted).ratioscope.pause()),
   reset: (page: Page) => page.evaluate(() => (window as unknown as Scripted).ratioscope.reset()),
-  config: (page: Page, patch: Record<string, unknown> = {}) => page.evaluate((p) => (window as unknown as Scripted).ratioscope.config(p), patch),
+  config: (page: Page, patch: Record<string, unknown> = {}) => page.evaluate((p) => (window as unknown as Scripted).ratioscope.config(p as Partial<RunConfig>), patch),
 };
 
 /** Waits until the run has finished at least `step` iterations. */
