@@ -236,9 +236,18 @@ describe('reset', () => {
   });
 
   it('while loading compiles one engine only', async () => {
+    // Compiling lasts until the reset has arrived, however slow the machine is.
+    let compiled = () => {};
+    const held = new Promise<void>((resolve) => (compiled = resolve));
+    const createEngine = bench.env.createEngine.bind(bench.env);
+    bench.env.createEngine = async (...args) => {
+      await held;
+      return createEngine(...args);
+    };
     bench.runner.handle({ type: 'init', config: CONFIG, modelsUrl: 'models/' });
     await bench.until(() => bench.phases().includes('compiling'));
     bench.runner.handle({ type: 'reset', config: { ...CONFIG, seed: 3 } });
+    compiled();
     await bench.settle();
     expect(bench.env.engines).toHaveLength(1);
     expect(bench.all('config').map((e) => e.config.seed)).toEqual([3]);
