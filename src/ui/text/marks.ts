@@ -22,7 +22,12 @@ export interface RowMarks {
 
 /** The rows of a batch at token, subsentence and sequence level, by the objective in use and its neighbours at the other levels. */
 export function markRows(batch: BatchRecord, rows: readonly CompletionRecord[], config: RunConfig): RowMarks[] {
-  const at = (level: 'token' | 'segment' | 'sequence') => judge(objectiveAt(level, config.objective), rows, config, batch.meanEntropy);
+  // Where no subsentence objective trains, the bracket is judged by the plain width, as the ruler's chart counts it (LPO's rule).
+  const owner = (level: 'token' | 'segment' | 'sequence') => {
+    const usual = objectiveAt(level, config.objective);
+    return usual === 'sspo' && config.objective !== 'sspo' ? 'lpo' : usual;
+  };
+  const at = (level: 'token' | 'segment' | 'sequence') => judge(owner(level), rows, config, batch.meanEntropy);
   const tokens = at('token');
   const segments = at('segment');
   const sequences = at('sequence');
