@@ -1,4 +1,6 @@
+import { findPreset } from '../src/config/presets';
 import type { RunConfig } from '../src/config/runConfig';
+import { invariant } from '../src/core/errors';
 import type { ModelId } from '../src/model/config';
 
 /** What the native study measured (experiments.md sections 1 to 3b): mean ± sample sd, or a single mean. */
@@ -23,6 +25,13 @@ export interface Condition {
 }
 
 const sixty = { main: 60, small: 60 };
+
+/** A condition that is a preset as it stands. */
+function fromPreset(id: string): Condition {
+  const preset = findPreset(id);
+  invariant(preset, `no preset ${id}`);
+  return { id, title: preset.title, preset: id, steps: sixty, native: {} };
+}
 
 export const CONDITIONS: readonly Condition[] = [
   {
@@ -55,4 +64,10 @@ export const CONDITIONS: readonly Condition[] = [
     id: 'e5m2-grpo-recomputed', title: 'E5M2 rollouts, GRPO .2, old log-probs recomputed', preset: 'fp8-wide', patch: { oldLogpSource: 'trainer' }, steps: sixty,
     native: { main: { end: '.90 ± .02', ev: '.91', clip: '.003' } },
   },
+  ...['drGrpo', 'dapo', 'gspoToken', 'gmpo', 'gmpo-paper', 'cispo', 'cispo-trap', 'dcpo', 'sapo', 'reinforce', 'rloo'].map(fromPreset),
+  { ...fromPreset('lpo'), title: 'LPO .03' },
+  // The native study's reference was SPPO with the baseline 0; here log-likelihood of right answers, the same thing while ratios are 1.
+  { ...fromPreset('rft'), steps: { main: 60, small: 120 }, native: { main: { end: '.990 ± .001' } } },
+  { ...fromPreset('fp8-truncated'), title: 'E5M2 rollouts, GRPO, recomputed, token weights truncated at 2' },
+  { ...fromPreset('fp8-masked'), title: 'E5M2 rollouts, GRPO, recomputed, answers masked above 3' },
 ];

@@ -1,8 +1,9 @@
 import type { Level } from '../core/levels';
 import { describeChange, FIELDS, isFieldName, type FieldName } from '../config/fields';
 import type { RunConfig } from '../config/runConfig';
+import { getObjective } from '../objectives';
 import type { ClipWidths } from '../objectives/types';
-import type { ShowcaseAnswer } from '../worker/protocol';
+import type { ShowcaseAnswer, StepReport } from '../worker/protocol';
 import type { BoundedSeries } from './series';
 import type { LiveMark, RunState } from './runStore';
 
@@ -13,14 +14,12 @@ export const CLIP_FIELDS: Record<Level, { low: FieldName & keyof RunConfig; high
   sequence: { low: 'clipLowSequence', high: 'clipHighSequence' },
 };
 
-const OBJECTIVE_LEVEL: Record<string, Level> = { grpo: 'token', sppo: 'token', sspo: 'segment', lpo: 'segment', gspo: 'sequence' };
-
 /** The level at which an objective forms its ratio. */
 export function levelOf(objective: string): Level {
-  return OBJECTIVE_LEVEL[objective] ?? 'token';
+  return getObjective(objective).importanceSamplingLevel;
 }
 
-/** Each level's own band. */
+/** The widths as they are set, level by level. */
 export function clipWidths(config: RunConfig): ClipWidths {
   return {
     token: { low: config.clipLowToken, high: config.clipHighToken },
@@ -62,7 +61,7 @@ export function markLabels(marks: readonly LiveMark[]): { step: number; label: s
 
 function changeLabel(change: LiveMark['changes'][number]): string {
   if (!isFieldName(change.field)) return `${change.field} ${change.from} \u2192 ${change.to}`;
-  if (change.field === 'objective') return `${change.from.toUpperCase()} \u2192 ${change.to.toUpperCase()}`;
+  if (change.field === 'objective') return `${getObjective(change.from).title} \u2192 ${getObjective(change.to).title}`;
   return describeChange(change.field, change.from, change.to);
 }
 
@@ -73,6 +72,7 @@ export function sparklines(state: RunState, config: RunConfig) {
   const width = Math.max(entropy.width, gradNorm.width, liveGroups.width);
   const values = (series: BoundedSeries): number[] => series.means();
   const grouped = config.groupSize > 1;
+  const corrected = config.mismatchCorrection !== 'none';
   return {
     length: Math.max(2, Math.ceil(config.totalSteps / width)),
     series: [
@@ -81,8 +81,16 @@ export function sparklines(state: RunState, config: RunConfig) {
       grouped
         ? { id: 'liveGroups', label: 'Live groups', unit: '', values: values(liveGroups), format: 'percent' as const, help: 'Share of groups whose answers differ in reward; all others have advantage 0.' }
         : { id: 'value', label: 'V(prompt)', unit: '', values: state.recent.map((report) => report.critic?.meanValue ?? null), format: 'decimal' as const, help: 'Mean of the critic\u2019s guess over the prompts of the last iterations.' },
+      ...(corrected
+        ? [{ id: 'weightKept', label: 'Weight kept', unit: '', values: state.recent.map(weightKept), format: 'percent' as const, help: 'Share of the sampler\u2019s importance weight that truncation or masking left, over the last iterations.' }]
+        : []),
     ],
   };
+}
+
+/** Mean over the updates of one iteration. */
+function weightKept(report: StepReport): number {
+  return report.updates.reduce((sum, update) => sum + update.metrics.weightKept, 0) / Math.max(1, report.updates.length);
 }
 
 /** The base policy's answers and the newest ones to the same prompts, side by side. */

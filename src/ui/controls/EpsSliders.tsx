@@ -21,8 +21,8 @@ interface Props {
   /** Said above the sliders. */
   lead: string;
   widths: ClipWidths;
-  /** The level at which the objective in use clips. */
-  active: Level;
+  /** The level whose width the objective in use clips with; null when it has none. */
+  active: Level | null;
   ticks: Record<Level, readonly EpsTick[]>;
   /** Least and largest width that may be typed; the axis shows 1e-4 to 1 of it. */
   bounds(level: Level, side: Side): { min: number; max: number };

@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react';
 import { useId } from 'react';
 import { FIELDS } from '../../config/fields';
 import { findPreset, PRESETS, type Preset } from '../../config/presets';
@@ -6,9 +7,9 @@ import { NumberField } from '../controls/NumberField';
 import { Segmented } from '../controls/Segmented';
 import { Select } from '../controls/Select';
 import { useConfig } from '../session';
-import { Glyph } from '../theme/Glyph';
+import { Glyph, GLYPH_HUE, glyphOf } from '../theme/Glyph';
 import { setting } from '../theme/numbers';
-import { deckObjectives } from './objectives';
+import { deckObjectives, FURTHER_OBJECTIVES } from './objectives';
 import { StepCount, Transport } from './Transport';
 
 /** Reading starts here: run it, choose the objective, choose the experiment. */
@@ -32,26 +33,44 @@ export function ObjectivePicker({ compact = false }: { compact?: boolean }) {
   const objective = useConfig((state) => state.config.objective);
   const choose = useConfig((state) => state.chooseObjective);
   return (
-    <Segmented
-      className={compact ? 'objectives compact' : 'objectives'}
-      label="Objective"
-      value={objective}
-      onChange={choose}
-      options={deckObjectives(objective).map((entry) => ({
-        value: entry.id,
-        name: entry.title,
-        ...(compact ? {} : { describedBy: `${id}-${entry.id}` }),
-        label: (
-          <>
-            <Glyph kind={entry.glyph} />
-            <span className="objective-words">
-              <strong>{entry.title}</strong>
-              {compact ? null : <span id={`${id}-${entry.id}`}>{entry.line}</span>}
-            </span>
-          </>
-        ),
-      }))}
-    />
+    <>
+      <Segmented
+        className={compact ? 'objectives compact' : 'objectives'}
+        label="Objective"
+        value={objective}
+        onChange={choose}
+        options={deckObjectives(objective).map((entry) => ({
+          value: entry.id,
+          name: entry.title,
+          ...(compact ? {} : { describedBy: `${id}-${entry.id}` }),
+          label: (
+            <>
+              <Glyph kind={entry.glyph} />
+              <span className="objective-words">
+                <strong>{entry.title}</strong>
+                {compact ? null : <span id={`${id}-${entry.id}`}>{entry.line}</span>}
+              </span>
+            </>
+          ),
+        }))}
+      />
+      <MoreObjectives />
+    </>
+  );
+}
+
+/** The objectives beyond the four; one that is in use wears the hue of its ratio's level. */
+function MoreObjectives() {
+  const id = useId();
+  const objective = useConfig((state) => state.config.objective);
+  const choose = useConfig((state) => state.chooseObjective);
+  const chosen = FURTHER_OBJECTIVES.some((entry) => entry.value === objective);
+  const options = chosen ? FURTHER_OBJECTIVES : [{ value: '', label: 'choose' }, ...FURTHER_OBJECTIVES];
+  return (
+    <div className={chosen ? 'deck-field more chosen' : 'deck-field more'} style={{ '--hue': GLYPH_HUE[glyphOf(objective)] } as CSSProperties}>
+      <label htmlFor={id}>More</label>
+      <Select id={id} name="More objectives" value={chosen ? objective : ''} options={options} onChange={(value) => value !== '' && choose(value)} />
+    </div>
   );
 }
 

@@ -1,12 +1,17 @@
-import { FIELDS, formatValue } from '../../config/fields';
+import { FIELDS, formatValue, isFieldName, type FieldName } from '../../config/fields';
+import { bandsOf, estimatorOf } from '../../config/hyper';
+import { ownFieldName } from '../../config/ownFields';
+import type { RunConfig } from '../../config/runConfig';
+import { mixtureWarnings } from '../../config/warnings';
 import type { Level } from '../../core/levels';
 import { LEVELS } from '../../core/levels';
+import { getObjective } from '../../objectives';
 import { boundsOf, CLIP_FIELDS, clipWidths, levelOf, stalenessSentence } from '../../store/selectors';
 import { Disclosure } from '../controls/Disclosure';
 import { EpsSliders, type EpsTick } from '../controls/EpsSliders';
 import { Segmented } from '../controls/Segmented';
 import { useConfig, useRun } from '../session';
-import { grouped, setting } from '../theme/numbers';
+import { fraction, grouped, setting } from '../theme/numbers';
 import { SettingField } from './SettingField';
 
 const counts = (values: readonly number[]) => values.map((value) => ({ value, label: String(value) }));
@@ -35,7 +40,21 @@ export function StalenessGroup() {
       <SettingField name="samplerLag" label="Sampler lag, steps" dial={counts([0, 1, 2, 4])} />
       <SettingField name="samplerPrecision" dial={PRECISIONS} />
       <SettingField name="oldLogpSource" label={'\u03c0 old computed by'} dial={SOURCES} />
+      {config.oldLogpSource === 'trainer' && samplerDiffers(config) ? <MismatchFields correction={config.mismatchCorrection} /> : null}
     </section>
+  );
+}
+
+const samplerDiffers = (config: RunConfig): boolean => config.samplerPrecision !== 'f32' || config.samplerLag > 0;
+
+/** What can be done about a sampler that is not the trainer; shown where it can matter. */
+function MismatchFields({ correction }: { correction: RunConfig['mismatchCorrection'] }) {
+  return (
+    <>
+      <SettingField name="mismatchCorrection" />
+      {correction === 'none' ? null : <SettingField name="mismatchCap" />}
+      {correction.endsWith('mask') ? <SettingField name="mismatchFloor" /> : null}
+    </>
   );
 }
 
@@ -62,11 +81,15 @@ export function ClipGroup() {
       <EpsSliders
         lead={'Changing \u03b5 needs no reset.'}
         widths={clipWidths(config)}
-        active={levelOf(config.objective)}
+        active={clipsWithWidths(config.objective) ? levelOf(config.objective) : null}
         ticks={TICKS}
         bounds={(level, side) => boundsOf(CLIP_FIELDS[level][side])}
         onChange={(level, sides, eps) => patch(Object.fromEntries(sides.map((side) => [CLIP_FIELDS[level][side], eps])))}
       />
+      {bandNote(config) ? <p className="note">{bandNote(config)}</p> : null}
+      {ownFieldsOf(config.objective).map((name) => (
+        <SettingField key={name} name={name} />
+      ))}
       {segmentRatio ? (
         <div className="variant">
           <Segmented
@@ -85,20 +108,47 @@ export function ClipGroup() {
   );
 }
 
+const clipsWithWidths = (objective: string): boolean => getObjective(objective).hyperparameters.some((h) => h.name === 'clipLow');
+
+/** What the objective makes of its widths, where that is not 1 minus and 1 plus; null where it is. */
+function bandNote(config: RunConfig): string | null {
+  const { title, importanceSamplingLevel: level } = getObjective(config.objective);
+  const [set, band] = [clipWidths(config)[level], bandsOf(config)[level]];
+  if (set.low === band.low && set.high === band.high) return null;
+  return `${title} lets ratios run from ${fraction(1 - band.low, 2)} to ${fraction(1 + band.high, 2)}${config.objective === 'dcpo' ? ' at an old probability of \u00bd' : ''}.`;
+}
+
+/** The settings that only this objective has. */
+function ownFieldsOf(objective: string): FieldName[] {
+  return getObjective(objective)
+    .hyperparameters.map((h) => ownFieldName(objective, h.name))
+    .filter((name) => isFieldName(name));
+}
+
 export function LearningGroup() {
   const config = useConfig((state) => state.config);
-  const single = config.objective === 'sppo';
-  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}${config.shuffleRewards ? ', rewards shuffled: a control' : ''}`;
+  const learnsValue = estimatorOf(config) === 'sequenceLevel';
+  const warnings = mixtureWarnings(config);
+  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}${config.shuffleRewards ? ', rewards shuffled: a control' : ''}${warnings.length > 0 ? `, ${warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}` : ''}`;
   return (
     <Disclosure title="Learning" summary={summary}>
+      {warnings.map((warning) => (
+        <p key={warning} className="note" role="status">
+          {warning}
+        </p>
+      ))}
       <SettingField name="learningRate" />
       <SettingField name="prompts" />
       <SettingField name="groupSize" label="Answers each" />
       <SettingField name="temperature" />
       <SettingField name="beta" />
+      {config.beta > 0 ? <SettingField name="klPlacement" /> : null}
       <SettingField name="warmupUpdates" />
       <SettingField name="maxGradNorm" label="Grad norm limit" />
       <SettingField name="lossAggMode" />
+      <SettingField name="advantage" />
+      <SettingField name="dynamicSampling" />
+      <SettingField name="overlongCache" />
       <SettingField name="dualClip" label="Dual clip" />
       <SettingField name="shuffleRewards" label="Shuffle rewards (control)" />
       {config.objective === 'sspo' ? (
@@ -107,7 +157,7 @@ export function LearningGroup() {
           <SettingField name="entropyScaleHigh" label="Entropy scale, high (ours)" />
         </>
       ) : null}
-      {single ? (
+      {learnsValue ? (
         <>
           <SettingField name="baseline" label="Baseline" />
           <SettingField name="normalizeAdvantage" label={'Divide by spread (ours)'} />

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
-import { clipWidths, isOnPolicy, updatesPerRollout } from '../../store/selectors';
+import { bandsOf } from '../../config/hyper';
+import { isOnPolicy, updatesPerRollout } from '../../store/selectors';
 import type { RulerScale } from '../charts/types';
 import { ThreeRulers } from '../charts/ThreeRulers';
 import { useConfig, useRun } from '../session';
@@ -9,7 +10,7 @@ export function RulersPanel({ compact = false }: { compact?: boolean }) {
   const recent = useRun((state) => state.recent);
   const config = useConfig((state) => state.config);
   const updates = useMemo(() => recent.flatMap((report) => report.updates), [recent]);
-  const clip = useMemo(() => clipWidths(config), [config]);
+  const clip = useMemo(() => bandsOf(config), [config]);
   const showDial = () => {
     const dial = document.querySelector<HTMLElement>('#staleness [role=radio][tabindex="0"]');
     dial?.scrollIntoView({ block: 'center' });

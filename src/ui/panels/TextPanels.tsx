@@ -1,3 +1,4 @@
+import { getObjective } from '../../objectives';
 import { Button } from '../controls/Button';
 import { ObjectiveFormula } from '../formula/ObjectiveFormula';
 import { useConfig, useRun } from '../session';
@@ -55,7 +56,7 @@ export function FormulaOrToken({ view }: { view: BatchView }) {
   return (
     <>
       <header className="formula-head">
-        <h2>{objective.toUpperCase()} as it runs</h2>
+        <h2>{getObjective(objective).title} as it runs</h2>
         <span className="quiet">{view.batch ? 'choose a token to see what it did' : 'the loss, minimised'}</span>
       </header>
       <Formula />

@@ -1,3 +1,5 @@
+import { LEVELS } from '../../core/levels';
+import { OBJECTIVES } from '../../objectives';
 import type { GlyphKind } from '../theme/Glyph';
 
 export interface DeckObjective {
@@ -21,3 +23,14 @@ export function deckObjectives(objective: string): readonly DeckObjective[] {
   if (objective !== 'lpo') return DECK_OBJECTIVES;
   return DECK_OBJECTIVES.map((entry) => (entry.id === 'sspo' ? { ...entry, id: 'lpo', title: 'LPO', line: 'subsentence, fixed \u03b5' } : entry));
 }
+
+const LEVEL_LINE = { token: 'ratio per token', segment: 'ratio per subsentence', sequence: 'ratio per sequence' } as const;
+
+/** The objectives beyond the deck's four, by the level of their ratio. */
+export const FURTHER_OBJECTIVES: readonly { value: string; label: string; group: string }[] = LEVELS.flatMap((level) =>
+  OBJECTIVES.filter((o) => o.importanceSamplingLevel === level && o.id !== 'lpo' && !DECK_OBJECTIVES.some((entry) => entry.id === o.id)).map((o) => ({
+    value: o.id,
+    label: o.title,
+    group: LEVEL_LINE[level],
+  })),
+);

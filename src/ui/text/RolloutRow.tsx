@@ -45,8 +45,8 @@ export const RolloutRow = memo(function RolloutRow(props: RowProps) {
           <span className={styles.advantage} role="gridcell" aria-label={`advantage ${signed(row.advantage)}`}>
             {signed(row.advantage)}
           </span>
-          <span className={styles.update} role="gridcell" aria-label={`seen by update ${row.minibatch} of its iteration`}>
-            {row.minibatch}
+          <span className={styles.update} role="gridcell" aria-label={row.minibatch === 0 ? 'left out of the updates' : `seen by update ${row.minibatch} of its iteration`}>
+            {row.minibatch === 0 ? '\u2013' : row.minibatch}
           </span>
         </>
       )}

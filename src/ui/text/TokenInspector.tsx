@@ -109,7 +109,7 @@ function FormulaBox({ facts, config }: { facts: TokenFacts; config: RunConfig })
     return (
       <div className={styles.formula}>
         <LazyTex tex={formula.tokenLoss} />
-        <p className={styles.branch}>{plainWords(facts.inUse.mark, facts.inUse.advantage)}</p>
+        <p className={styles.branch}>{plainWords(facts.inUse.mark, facts.inUse.advantage, getObjective(config.objective))}</p>
       </div>
     );
   }

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../config/runConfig';
 import { LEVEL_TITLE } from '../../core/levels';
+import { getObjective, type Objective } from '../../objectives';
 import type { CompletionRecord } from '../../worker/protocol';
 import { objectiveTitle, ratioLevel } from '../charts/looks';
 import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
@@ -43,6 +44,9 @@ export function clipSentence(config: RunConfig): string {
   const title = objectiveTitle(config.objective);
   const rest = 'subsentence ratio above: bold if clipped, dotted if outside but kept';
   const level = ratioLevel(config.objective);
+  const { clipEffect } = getObjective(config.objective);
+  if (clipEffect === 'none') return `${title} clips nothing; ${rest}`;
+  if (clipEffect === 'hold') return `${title} cuts no token, it holds the weight of those outside; ${rest}`;
   if (level === 'token') return `${title} clips tokens; ${rest}`;
   if (level === 'segment') return `${title} clips subsentences; ${rest}`;
   return `${title} clips sequences; ${rest}`;
@@ -70,8 +74,9 @@ export function verdictTitle(mark: Mark, advantage: number): string {
 }
 
 /** What became of the gradient, for objectives that are not a minimum of two branches. */
-export function plainWords(mark: Mark, advantage: number): string {
+export function plainWords(mark: Mark, advantage: number, objective: Pick<Objective, 'clipEffect'>): string {
   if (advantage === 0) return 'A = 0: no gradient.';
+  if (mark.verdict === 'kept' && objective.clipEffect === 'hold') return 'Its weight is held at the bound; the gradient is kept.';
   return mark.weight === 0 ? 'Its clip cuts the gradient of this token to zero.' : 'The gradient of this token is kept.';
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { getObjective } from '../../objectives';
 
 /** A level's or an objective's mark: shape says the granularity where hue cannot. */
 export type GlyphKind = 'token' | 'segment' | 'sequence' | 'sppo';
@@ -33,11 +34,10 @@ export const GLYPH_HUE: Record<GlyphKind, string> = {
   sppo: 'var(--obj-sppo)',
 };
 
-const OBJECTIVE_GLYPH: Record<string, GlyphKind> = { grpo: 'token', sspo: 'segment', lpo: 'segment', gspo: 'sequence', sppo: 'sppo' };
-
-/** The glyph that an objective wears (by the level of its ratio; SPPO has its own). */
+/** The glyph that an objective wears: by the level of its ratio; one that learns V(prompt) has its own. */
 export function glyphOf(objective: string): GlyphKind {
-  return OBJECTIVE_GLYPH[objective] ?? 'token';
+  const { advantageEstimator, importanceSamplingLevel } = getObjective(objective);
+  return advantageEstimator === 'sequenceLevel' ? 'sppo' : importanceSamplingLevel;
 }
 
 /** 30 x 16, in the level's hue; decorative, since text always stands beside it. */

@@ -1,0 +1,57 @@
+import { getObjective } from '../objectives';
+import { answersOf, clipWidthsOf, estimatorOf, hyperparametersOf } from './hyper';
+import type { RunConfig } from './runConfig';
+
+/** A band this wide at the sequence level was meant for tokens: means of many log ratios do not spread so far. */
+const BORROWED_WIDTH = 0.1;
+
+/** Each looks at one known-bad mixture and says in words what goes wrong, or null (numbers: algorithms.md section 11). */
+const RULES: readonly ((config: RunConfig) => string | null)[] = [
+  // 10: a loss per answer, broadcast over tokens.
+  (config) =>
+    levelIs(config, 'sequence') && config.lossAggMode !== 'seq-mean-token-mean'
+      ? 'A ratio per answer with a sum or mean over tokens: every token repeats its answer’s loss, so long answers weigh more. GSPO takes the mean over answers.'
+      : null,
+  // 11: GRPO's width left on for GSPO.
+  (config) => {
+    const { low, high } = clipWidthsOf(config).sequence;
+    return levelIs(config, 'sequence') && Math.min(low, high) >= BORROWED_WIDTH
+      ? 'A token’s clip width on a ratio per answer: it hardly ever binds, so nothing limits the updates.'
+      : null;
+  },
+  // 23: Dr.GRPO's constant is no mean.
+  (config) =>
+    config.lossAggMode === 'constant' && getObjective(config.objective).lossAggMode !== 'constant'
+      ? 'Divided by the length budget and not by tokens: gradients are smaller than elsewhere by length over budget, and the gradient norm limit acts less.'
+      : null,
+  // 39, 40: what dividing by the spread was for.
+  (config) => (estimatorOf(config) === 'reward' && config.objective !== 'rft' ? 'No baseline: every right answer is pushed up and no wrong one down, whatever the others earned.' : null),
+  (config) =>
+    config.overlongCache > 0 && config.objective === 'rft' && estimatorOf(config) === 'reward'
+      ? 'RFT drops what earned less than nothing, so the length penalty only makes long right answers weigh less.'
+      : null,
+  // 44: an offset mistaken for an absolute cap.
+  (config) => {
+    const { cap } = hyperparametersOf(config);
+    return config.objective === 'cispo' && cap !== undefined && cap < 1
+      ? 'A cap below 1 is an absolute ratio, not a distance from 1: nearly every weight is the cap, and the ratio no longer matters.'
+      : null;
+  },
+  // 18: sums of log ratios.
+  (config) =>
+    config.mismatchCorrection.startsWith('sequence')
+      ? 'A weight per answer is a product over its tokens: long answers are cut or damped more than short ones.'
+      : null,
+  (config) =>
+    config.klPlacement === 'reward' && config.beta > 0 && estimatorOf(config) === 'groupMeanStd'
+      ? 'A KL in the reward makes every group differ a little, and dividing by the spread blows that difference up: groups that are all right or all wrong then train on it alone.'
+      : null,
+  (config) => (config.dynamicSampling && config.groupSize === 1 && answersOf(config) !== 'several' ? 'With one answer per prompt there are no groups to leave out.' : null),
+];
+
+const levelIs = (config: RunConfig, level: string): boolean => getObjective(config.objective).importanceSamplingLevel === level;
+
+/** What is known to go wrong with these settings together, a sentence or two each; empty for most. */
+export function mixtureWarnings(config: RunConfig): string[] {
+  return RULES.flatMap((rule) => rule(config) ?? []);
+}

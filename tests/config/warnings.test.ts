@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { presetConfig, PRESETS } from '../../src/config/presets';
+import type { RunConfig } from '../../src/config/runConfig';
+import { mixtureWarnings } from '../../src/config/warnings';
+
+const warnings = (preset: string, patch: Partial<RunConfig> = {}) => mixtureWarnings({ ...presetConfig(preset, 'small'), ...patch });
+
+describe('known-bad mixtures', () => {
+  it.each([
+    ['gspo', { lossAggMode: 'token-mean' }, /long answers weigh more/],
+    ['gspoToken', { lossAggMode: 'constant' }, /long answers weigh more/],
+    ['gspo-borrowed', {}, /hardly ever binds/],
+    ['grpo', { lossAggMode: 'constant' }, /length budget/],
+    ['cispo-trap', {}, /absolute ratio/],
+    ['grpo', { advantage: 'reward' }, /No baseline/],
+    ['fp8-masked', {}, /product over its tokens/],
+    ['grpo', { beta: 0.1, klPlacement: 'reward' }, /blows that difference up/],
+    ['rft', { overlongCache: 8 }, /long right answers/],
+    ['sppo', { dynamicSampling: true }, /no groups/],
+  ] as const)('%s with %j', (preset, patch, message) => {
+    expect(warnings(preset, patch).join(' ')).toMatch(message);
+  });
+
+  it('are not seen where there are none', () => {
+    const known = ['gspo-borrowed', 'cispo-trap', 'fp8-masked'];
+    for (const { id } of PRESETS) expect(warnings(id).length > 0, id).toBe(known.includes(id));
+    expect(warnings('lpo', { lossAggMode: 'token-mean' })).toEqual([]);
+    expect(warnings('grpo', { beta: 0.1 })).toEqual([]);
+  });
+});

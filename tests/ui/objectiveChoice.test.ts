@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { presetConfig, PRESETS } from '../../src/config/presets';
+import { createConfigStore } from '../../src/store/configStore';
+import { levelOf, sparklines } from '../../src/store/selectors';
+import { createRunStore } from '../../src/store/runStore';
+import { OBJECTIVES } from '../../src/objectives';
+import { DECK_OBJECTIVES, FURTHER_OBJECTIVES } from '../../src/ui/panels/objectives';
+import { glyphOf } from '../../src/ui/theme/Glyph';
+import { clipSentence, edgeText } from '../../src/ui/text/words';
+
+describe('choosing an objective in the page', () => {
+  it('every objective has one place: the deck, LPO beside SSPO, or the list behind it', () => {
+    const places = [...DECK_OBJECTIVES.map((o) => o.id), 'lpo', ...FURTHER_OBJECTIVES.map((o) => o.value)];
+    expect([...places].sort()).toEqual(OBJECTIVES.map((o) => o.id).sort());
+    expect(FURTHER_OBJECTIVES.map((o) => o.value)).toContain('gspoToken');
+  });
+
+  it('each wears the mark of its ratio’s level', () => {
+    for (const { id, importanceSamplingLevel } of OBJECTIVES) {
+      expect(glyphOf(id)).toBe(id === 'sppo' ? 'sppo' : importanceSamplingLevel);
+      expect(levelOf(id)).toBe(importanceSamplingLevel);
+    }
+  });
+
+  it('brings its own preset along from a calm one, and only what makes it what it is from any other', () => {
+    for (const { value } of FURTHER_OBJECTIVES) {
+      const store = createConfigStore(presetConfig('grpo', 'small'));
+      store.getState().chooseObjective(value);
+      expect(store.getState().config).toEqual(presetConfig(value, 'small'));
+      expect(store.getState().notices, value).toEqual([]);
+    }
+    const store = createConfigStore(presetConfig('squeeze', 'small'));
+    store.getState().chooseObjective('dapo');
+    expect(store.getState().config).toEqual({ ...presetConfig('squeeze', 'small'), objective: 'dapo', clipHighToken: 0.28, lossAggMode: 'token-mean', dynamicSampling: true, overlongCache: 8 });
+    store.getState().chooseObjective('grpo');
+    expect(store.getState().config).toEqual(presetConfig('squeeze', 'small'));
+    expect(OBJECTIVES.every((o) => PRESETS.some((p) => p.id === o.id && p.patch.objective === o.id))).toBe(true);
+  });
+
+  it('says what its clip does', () => {
+    const words = (id: string) => clipSentence(presetConfig(id, 'small'));
+    expect([words('dapo'), words('gspoToken'), words('cispo'), words('sapo')].map((w) => w.split(';')[0])).toEqual([
+      'DAPO clips tokens', 'GSPO-token clips sequences', 'CISPO cuts no token, it holds the weight of those outside', 'SAPO clips nothing',
+    ]);
+    expect([edgeText(Infinity), edgeText(-Infinity), edgeText(1.28)]).toEqual(['none', 'none', '1.28']);
+  });
+
+  it('charts the weight that a mismatch correction kept', () => {
+    const state = createRunStore().getState();
+    const ids = (preset: string) => sparklines(state, presetConfig(preset, 'small')).series.map((s) => s.id);
+    expect(ids('grpo')).not.toContain('weightKept');
+    expect(ids('fp8-truncated')).toContain('weightKept');
+  });
+});
