@@ -86,16 +86,4 @@ describe('bad input', () => {
     expect((await ratioscope.snapshot(page)).error).toBeNull();
     await page.close();
   });
-
-  test.each(['no WebGPU', 'no adapter'] as const)('a browser with %s gets a page that says what to do', async (lack) => {
-    const plain = await launchChromium({ lack });
-    try {
-      const page = await plain.newPage();
-      await page.goto(site.url);
-      for (const name of ['Chrome', 'Firefox', 'Safari', 'WebGPU']) await expect.poll(() => textOf(page), { timeout: 30_000 }).toContain(name);
-      expect(await page.getByRole('heading').first().isVisible()).toBe(true);
-    } finally {
-      await plain.close();
-    }
-  });
 });
