@@ -22,7 +22,7 @@ function sourceKey() {
     if (stat.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));
     else hash.update(`${path}|${stat.size}|${stat.mtimeMs}\n`);
   };
-  for (const path of ['src', 'cli', 'package-lock.json']) visit(join(ROOT, path));
+  for (const path of ['src', 'cli', 'bench/lib', 'package-lock.json']) visit(join(ROOT, path));
   return hash.digest('hex').slice(0, 16);
 }
 

@@ -1,0 +1,101 @@
+import { UserError } from '../../src/core/errors';
+import { createWebGpuEngine } from '../../src/engines/webgpu';
+import { presetConfig } from '../../src/config/presets';
+import { requestGpu, type GpuContext } from '../../src/gpu/device';
+import { loadPolicy } from '../../src/model/manifest';
+import { getTask } from '../../src/tasks';
+import { Trainer } from '../../src/trainer/trainer';
+import { traceGpu } from './gpuTrace';
+import { adapterName } from './ours';
+import { median } from './statistics';
+import type { KernelTime, ProfileResult } from './types';
+import { modelOf } from './work';
+
+// Dawn's instance must outlive its devices.
+let instance: GPU | undefined;
+
+/** A Dawn device whose timestamps are not rounded to 0.1 ms, as a browser's are. */
+async function preciseGpu(): Promise<GpuContext> {
+  const { create } = (await import('webgpu')) as unknown as { create(flags: string[]): GPU };
+  instance ??= create(['disable-dawn-features=timestamp_quantization']);
+  return requestGpu(instance);
+}
+
+const REPEATS = 3;
+
+/** Where the time of one GRPO iteration goes, kernel by kernel, and how many commands it takes. */
+export async function profileIteration(model: 'main' | 'small', options: { modelsUrl: string; fetchFile: (url: string) => Promise<Response> }): Promise<ProfileResult> {
+  const ctx = await preciseGpu();
+  if (!ctx.facts.timestamps) throw new UserError('This adapter has no timestamps, so kernels cannot be timed.');
+  const trace = traceGpu(ctx.device);
+  const engine = await createWebGpuEngine(ctx, modelOf(model));
+  const config = { ...presetConfig('grpo', model), evalEvery: 0 };
+  const task = getTask(config.task);
+  const { params } = await loadPolicy(options.modelsUrl, model, config.task, { fetchFile: options.fetchFile });
+  engine.loadParams(params);
+  const trainer = new Trainer(engine, task, config, { loadReference: () => Promise.reject(new Error('no reference')) });
+  await trainer.prepare();
+  await trainer.runStep();
+
+  trace.resetCounts();
+  const { report } = await trainer.runStep();
+  const iteration = { ...trace.counts, updates: report.updates.length };
+
+  // The engine's own calls are caught on their way, so that the profile is of a real batch.
+  const { rollout, update } = engine;
+  const wall: Record<'rollout' | 'update', number[]> = { rollout: [], update: [] };
+  const kernels: Record<'rollout' | 'update', KernelTime[][]> = { rollout: [], update: [] };
+  let positions = 0;
+  let tokens = 0;
+  let profiled = false;
+  const plain = (): void => {
+    engine.rollout = async (request) => {
+      const started = performance.now();
+      const result = await rollout(request);
+      wall.rollout.push(performance.now() - started);
+      tokens = result.lengths.reduce((a, n) => a + n, 0);
+      return result;
+    };
+  };
+  plain();
+  for (let i = 0; i < REPEATS; i++) wall.update.push((await trainer.runStep()).report.ms.update / report.updates.length);
+  const pending: Promise<unknown>[] = [];
+  engine.rollout = async (request) => {
+    trace.start();
+    const result = await rollout(request);
+    kernels.rollout.push(sorted(await trace.stop()));
+    return result;
+  };
+  engine.update = (batch, inputs, o) => {
+    if (profiled) return update(batch, inputs, o);
+    profiled = true;
+    positions = batch.positions;
+    trace.start();
+    update(batch, inputs, o);
+    pending.push(trace.stop().then((times) => kernels.update.push(sorted(times))));
+  };
+  for (let i = 0; i < REPEATS; i++) {
+    profiled = false;
+    await trainer.runStep();
+    await Promise.all(pending);
+  }
+  const result: ProfileResult = {
+    model,
+    adapter: adapterName(ctx),
+    update: { positions, wallMs: median(wall.update), kernels: middle(kernels.update) },
+    rollout: { tokens, wallMs: median(wall.rollout), kernels: middle(kernels.rollout) },
+    iteration,
+  };
+  engine.destroy();
+  return result;
+}
+
+function sorted(times: Map<string, { dispatches: number; ms: number }>): KernelTime[] {
+  return [...times].map(([kernel, t]) => ({ kernel, ...t })).sort((a, b) => b.ms - a.ms);
+}
+
+/** The repetition whose total is the median. */
+function middle(runs: readonly KernelTime[][]): KernelTime[] {
+  const total = (run: readonly KernelTime[]): number => run.reduce((a, k) => a + k.ms, 0);
+  return [...runs].sort((a, b) => total(a) - total(b))[runs.length >> 1];
+}
