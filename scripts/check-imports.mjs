@@ -41,6 +41,7 @@ const TYPE_ONLY = {
 /** Where alone a package may be imported. @type {{ test: RegExp, allowed: RegExp, rule: string }[]} */
 const PACKAGE_RULES = [
   { test: /^onnxruntime-web/, allowed: /^src\/engines\/ort/, rule: 'onnxruntime-web only in src/engines/ort*' },
+  { test: /^@tensorflow\//, allowed: /^src\/engines\/tfjs/, rule: '@tensorflow only in src/engines/tfjs*' },
   { test: /^(katex|recharts)(\/|$)/, allowed: /^src\/ui\//, rule: 'katex and recharts only in src/ui' },
   { test: /^react(-dom)?(\/|$)/, allowed: /^src\/(ui\/|main\.tsx$)/, rule: 'react only in src/ui and src/main.tsx' },
   { test: /^zustand(\/|$)/, allowed: /^src\/(store|ui)\//, rule: 'zustand only in src/store and src/ui' },
@@ -122,8 +123,8 @@ export function checkSources(sources) {
       }
       const target = resolveImport(file, specifier);
       if (target === null) {
-        // The command line shares the search for browser and drivers with the scripts, which are not part of the layers.
-        if (file.startsWith('cli/') && /(^|\/)scripts\/lib\//.test(specifier)) continue;
+        // The command line shares the search for browser and drivers with the scripts, and runs the benchmarks; neither is part of the layers.
+        if (file.startsWith('cli/') && /^\.\.\/(scripts|bench)\/lib\//.test(specifier)) continue;
         if (!/\.(wgsl|css|json|svg|png|onnx|wasm|woff2)(\?|$)/.test(specifier)) problems.push({ file, line, rule: `import of ${specifier}: no such file` });
         continue;
       }
