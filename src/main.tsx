@@ -5,7 +5,7 @@ import { Root } from './ui/Root';
 import { applyTheme, preferredTheme } from './ui/theme/theme';
 
 applyTheme(preferredTheme());
-const session = createSession(window, createTrainerClient(), new URL('models/', document.baseURI).href);
+const session = createSession(window, createTrainerClient(location.search), new URL('models/', document.baseURI).href);
 window.ratioscope = session.api;
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<Root session={session} />);

@@ -1,4 +1,5 @@
 import type { TokenLoss } from '../objectives/types';
+import type { AdapterFacts } from '../gpu/device';
 import type { ModelConfig } from '../model/config';
 
 /**
@@ -133,4 +134,15 @@ export interface ReferencePolicy {
   destroy(): Promise<void>;
 }
 
-export type { AdapterFacts as AdapterReport } from '../gpu/device';
+/** What computes. */
+export interface AdapterReport extends AdapterFacts {
+  /** Present when tfjs trains in place of WebGPU. */
+  fallback?: Fallback;
+}
+
+export interface Fallback {
+  /** E.g. "tfjs WASM". */
+  title: string;
+  /** Why there is no WebGPU, as sentences for a person. */
+  reason: string;
+}

@@ -18,7 +18,8 @@ const LOADERS: Record<TfjsBackend, () => Promise<unknown>> = {
     ]);
     // Threads need cross-origin isolation, which a plain static host does not give, and a worker from a blob.
     tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
-    setWasmPaths({ 'tfjs-backend-wasm.wasm': plain.default, 'tfjs-backend-wasm-simd.wasm': simd.default });
+    // An address for each is demanded; the threaded one is never loaded.
+    setWasmPaths({ 'tfjs-backend-wasm.wasm': plain.default, 'tfjs-backend-wasm-simd.wasm': simd.default, 'tfjs-backend-wasm-threaded-simd.wasm': simd.default });
   },
   webgl: () => import('@tensorflow/tfjs-backend-webgl'),
   cpu: () => import('@tensorflow/tfjs-backend-cpu'),
@@ -39,6 +40,7 @@ export async function openTfjs(backends: readonly TfjsBackend[] = TFJS_BACKENDS)
       return backend;
     } catch (error) {
       failures.push(`${TFJS_TITLE[backend]}: ${reason(error)}`);
+      console.warn(`${TFJS_TITLE[backend]} did not start`, error);
     }
   }
   throw new UserError(`TensorFlow.js did not start either (${failures.join('; ')}).`, 'Reload the page, or use one of the browsers below.');

@@ -29,9 +29,12 @@ export class TrainerClient {
   /** Whether the present worker was given a run; a `reset` on a fresh one must become an `init`. */
   private initialised = false;
   private nextRequest = 1;
+  private readonly greeting: readonly WorkerCommand[];
 
-  constructor(create: () => WorkerLike = createTrainerWorker) {
+  /** @param greeting what every new worker is told before anything else */
+  constructor(create: () => WorkerLike = createTrainerWorker, greeting: readonly WorkerCommand[] = []) {
     this.create = create;
+    this.greeting = greeting;
   }
 
   /** Sends a command. Commands to a crashed worker that cannot revive it are answered by an error event. */
@@ -107,6 +110,7 @@ export class TrainerClient {
     };
     this.worker = worker;
     this.initialised = false;
+    for (const command of this.greeting) worker.postMessage(command);
     return worker;
   }
 

@@ -2,7 +2,11 @@ import type { AdapterReport, PolicyEngine, ReferencePolicy } from '../engines/en
 import type { ModelId } from '../model/config';
 import type { Task } from '../tasks/task';
 
-/** A device at work. */
+/** `auto`: WebGPU, and tfjs where there is none. `tfjs`: tfjs in any case, for tests and comparisons. */
+export const ENGINE_WISHES = ['auto', 'tfjs'] as const;
+export type EngineWish = (typeof ENGINE_WISHES)[number];
+
+/** A device at work; tfjs's backend counts as one. */
 export interface GpuHandle {
   readonly adapter: AdapterReport;
   /** Called once when the device is lost or reports an error that nobody caught. */
@@ -26,8 +30,8 @@ export interface BasePolicy {
 
 /** Everything outside that a run needs; the worker has the browser's (browserEnvironment.ts), tests their own. */
 export interface Environment<G extends GpuHandle = GpuHandle> {
-  /** Throws UserError where there is no WebGPU. */
-  openGpu(): Promise<G>;
+  /** Throws UserError where nothing can train. */
+  openGpu(wish: EngineWish): Promise<G>;
   /** Fetches and checks a base policy; `onProgress` gets the share loaded, 0..1. Throws UserError. */
   loadPolicy(modelsUrl: string, model: ModelId, task: string, onProgress: (done: number) => void): Promise<BasePolicy>;
   /** Compiles the engine for a model size; `onProgress` gets the share compiled, 0..1. */

@@ -1,9 +1,11 @@
 import { FIELD_NAMES, fieldOf, isFieldName } from '../config/fields';
 import type { Problem } from '../config/fieldTypes';
 import type { RunConfig } from '../config/runConfig';
-import type { AdapterReport } from '../engines/engine';
+import type { AdapterReport, Fallback } from '../engines/engine';
+import type { AdapterFacts } from '../gpu/device';
 import type { BatchMetrics, Fractions, LevelMetrics, LowHigh } from '../objectives/types';
 import type { BatchRecord, CompletionRecord, EvalReport, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
+import { ENGINE_WISHES } from './environment';
 import { arrayOf, dictionaryOf, isBoolean, isCount, isFloats, isNumber, isRecord, isString, isUints, nullable, oneOf, record, tagged } from './shape';
 import type { Guard } from './shape';
 
@@ -107,10 +109,16 @@ const isAnswer = record<ShowcaseAnswer>({ step: isCount, prompt: isString, respo
 const isEval = record<EvalReport>({ step: isCount, prompts: isCount, greedy: isNumber });
 const isProblem = record<Problem>({ field: isString, message: isString });
 
-const isAdapter = record<AdapterReport>({
+const isFacts = record<AdapterFacts>({
   vendor: isString, architecture: isString, device: isString, description: isString,
   software: isBoolean, f16: isBoolean, subgroups: isBoolean, timestamps: isBoolean,
 });
+const isFallback = record<Fallback>({ title: isString, reason: isString });
+const isAdapter: Guard<AdapterReport> = (value): value is AdapterReport => {
+  if (!isRecord(value)) return false;
+  const { fallback, ...facts } = value;
+  return isFacts(facts) && (!('fallback' in value) || isFallback(fallback));
+};
 
 /** The fields of one member of a union, `type` aside. */
 type Of<T extends { type: string }, K extends T['type']> = Omit<Extract<T, { type: K }>, 'type'>;
@@ -119,6 +127,7 @@ type Of<T extends { type: string }, K extends T['type']> = Omit<Extract<T, { typ
 export const isCommand: Guard<WorkerCommand> = tagged<WorkerCommand>({
   probe: record<Of<WorkerCommand, 'probe'>>({}),
   init: record<Of<WorkerCommand, 'init'>>({ config: isConfig, modelsUrl: isString }),
+  engine: record<Of<WorkerCommand, 'engine'>>({ engine: oneOf(...ENGINE_WISHES) }),
   configure: record<Of<WorkerCommand, 'configure'>>({ patch: isPatch }),
   play: record<Of<WorkerCommand, 'play'>>({}),
   pause: record<Of<WorkerCommand, 'pause'>>({}),

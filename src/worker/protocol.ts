@@ -2,6 +2,7 @@ import type { Problem } from '../config/fieldTypes';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
 import type { BatchRecord, EvalReport, ShowcaseAnswer, StepReport } from '../trainer/report';
+import type { EngineWish } from './environment';
 
 export type { BatchRecord, CompletionRecord, CriticReport, EvalReport, ShowcaseAnswer, StepReport, UpdateReport } from '../trainer/report';
 
@@ -10,6 +11,8 @@ export type WorkerCommand =
   /** Looks for a GPU and answers with `capability` (or an error), so that the page can choose the model size for `init`. */
   | { type: 'probe' }
   | { type: 'init'; config: RunConfig; modelsUrl: string }
+  /** Which engine to use from the next device on; comes before `probe` or `init`. */
+  | { type: 'engine'; engine: EngineWish }
   | { type: 'configure'; patch: Partial<RunConfig> }
   | { type: 'play' }
   | { type: 'pause' }

@@ -72,6 +72,9 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         this.probing = true;
         this.kick();
         return;
+      case 'engine':
+        this.workbench.wish = command.engine;
+        return;
       case 'init':
         this.modelsUrl = command.modelsUrl;
         this.restart(command.config);

@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/runConfig';
 import type { PolicyEngine, ReferencePolicy } from '../engines/engine';
 import type { ModelId } from '../model/config';
 import type { ShowcaseAnswer } from '../trainer/report';
-import type { BasePolicy, Environment, GpuHandle } from './environment';
+import type { BasePolicy, EngineWish, Environment, GpuHandle } from './environment';
 import type { ErrorKind, Phase, WorkerEvent } from './protocol';
 
 /** A base policy with what was made of it. */
@@ -29,6 +29,8 @@ export interface WorkbenchHooks {
 /** Device, engine, base policy and reference: made when first needed, kept from run to run as long as they fit. */
 export class Workbench<G extends GpuHandle> {
   private readonly env: Environment<G>;
+  /** Which engine the next device is opened for. */
+  wish: EngineWish = 'auto';
   private gpu: G | null = null;
   private engine: { model: ModelId; engine: PolicyEngine } | null = null;
   private loaded: Loaded | null = null;
@@ -42,7 +44,7 @@ export class Workbench<G extends GpuHandle> {
     if (this.gpu) return this.gpu;
     hooks.phase('starting', 'Looking for a GPU', null);
     // Kept even when a reset has overtaken the caller, because the next one will want it.
-    const opened = this.env.openGpu().then((gpu) => {
+    const opened = this.env.openGpu(this.wish).then((gpu) => {
       gpu.onFailure = (kind, message) => {
         if (this.gpu !== gpu) return;
         // Nothing on the device can be waited for any more, not even its own destruction.

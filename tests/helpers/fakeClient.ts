@@ -72,6 +72,7 @@ export class FakeClient implements TrainerLink {
         for (let i = 0; i < command.count; i++) this.iterate();
         return this.rest();
       case 'snapshot':
+      case 'engine':
       case 'loseDevice':
         return;
     }

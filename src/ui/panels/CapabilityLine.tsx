@@ -17,9 +17,9 @@ export function CapabilityLine() {
     <footer className="capability">
       <span className="capability-kind">
         <span className={adapter?.software ? 'dot ring' : adapter ? 'dot' : 'dot off'} aria-hidden="true" />
-        {adapter ? `WebGPU, ${adapter.software ? 'software' : 'hardware'}` : 'Looking for WebGPU'}
+        {adapter?.fallback ? `No WebGPU: ${adapter.fallback.title}` : adapter ? `WebGPU, ${adapter.software ? 'software' : 'hardware'}` : 'Looking for WebGPU'}
       </span>
-      {adapter ? (
+      {adapter && !adapter.fallback ? (
         <>
           <Pair name="adapter" value={adapterName(adapter)} clip />
           <Pair name="f16" value={adapter.f16 ? 'yes' : 'no'} />
@@ -61,7 +61,7 @@ export function CapabilityShort() {
   return (
     <span className="capability-short">
       <span className={adapter?.software ? 'dot ring' : adapter ? 'dot' : 'dot off'} aria-hidden="true" />
-      {adapter ? (adapter.software ? 'Software' : 'GPU') : 'Starting'}
+      {adapter?.fallback ? adapter.fallback.title : adapter ? (adapter.software ? 'Software' : 'GPU') : 'Starting'}
       {report ? `, ${duration(report.ms.total)}/step` : ''}
     </span>
   );

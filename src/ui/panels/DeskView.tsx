@@ -9,6 +9,7 @@ import { Deck } from './Deck';
 import { Rail } from './Rail';
 import { RewardPanel } from './RewardPanel';
 import { RulersPanel } from './RulersPanel';
+import { SlowPathBanner } from './SlowPathBanner';
 import { FormulaOrToken, RolloutsPanel } from './TextPanels';
 
 /** The instrument: everything on one screen from 1440 x 900. */
@@ -20,6 +21,7 @@ export function DeskView({ view }: { view: BatchView }) {
         <Rail />
         <main id="main" className="main">
           <ErrorBanner />
+          <SlowPathBanner />
           <PendingBanner />
           <div className="row upper">
             <RewardPanel />

@@ -7,10 +7,12 @@ import { ObjectivePicker, PresetPicker, SeedField, SpeedPicker } from './Deck';
 import { ClipGroup, LearningGroup, StalenessGroup, TaskGroup } from './Rail';
 import { RewardPanel } from './RewardPanel';
 import { RulersPanel } from './RulersPanel';
+import { SlowPathBanner } from './SlowPathBanner';
 import { Formula, Inspector, RolloutsPanel } from './TextPanels';
 import { StepCount, Transport } from './Transport';
 import { stalenessSentence } from '../../store/selectors';
 import { useConfig, useRun } from '../session';
+import { getObjective } from '../../objectives';
 import { setting } from '../theme/numbers';
 
 /** One column; Play at the thumb. */
@@ -21,6 +23,7 @@ export function PhoneView({ view }: { view: BatchView }) {
     <>
       <main id="main" className="phone-main">
         <ErrorBanner />
+        <SlowPathBanner />
         <PendingBanner />
         <RewardPanel compact />
         <ObjectivePicker compact />
@@ -30,7 +33,7 @@ export function PhoneView({ view }: { view: BatchView }) {
         <Disclosure title="Why this token was clipped" summary={view.selected ? 'a token is chosen' : 'tap a token above'}>
           <Inspector view={view} compact />
         </Disclosure>
-        <Disclosure title="Formula" summary={config.objective.toUpperCase()}>
+        <Disclosure title="Formula" summary={getObjective(config.objective).title}>
           <Formula />
         </Disclosure>
         <Disclosure title="Staleness" summary={stalenessSentence(config)}>
