@@ -1,6 +1,6 @@
 import type { ModelId } from '../src/model/config';
 import { mean, sampleSd, type RunSummary } from './summary';
-import type { Condition } from './tableConditions';
+import type { Condition, NativeRow } from './tableConditions';
 
 /** A share as the study prints it: ".925", ".0026", "0". */
 export function share(x: number): string {
@@ -22,11 +22,16 @@ function stepsTo85(runs: readonly RunSummary[]): string {
 }
 
 function line({ model, condition, runs }: { model: ModelId; condition: Condition; runs: readonly RunSummary[] }): string {
-  const native = condition.native[model] ?? {};
+  // Where the study has no number for this size, its number for the other one stands, and says so.
+  const other: ModelId = model === 'small' ? 'main' : 'small';
+  const native = (key: keyof NativeRow): string => {
+    const [same, foreign] = [condition.native[model]?.[key], condition.native[other]?.[key]];
+    return same ?? (foreign === undefined ? '–' : `${foreign} (${other})`);
+  };
   const of = (pick: (r: RunSummary) => number): string => spread(runs.map(pick));
   return [
-    condition.title, String(runs.length), String(condition.steps[model]), of((r) => r.rewardFirst), of((r) => r.rewardLast5), native.end ?? '–',
-    of((r) => r.evalSampled), native.ev ?? '–', of((r) => r.evalGreedy), stepsTo85(runs), of((r) => r.clippedLiveTokens), native.clip ?? '–', of((r) => r.gradientClipped),
+    condition.title, String(runs.length), String(condition.steps[model]), of((r) => r.rewardFirst), of((r) => r.rewardLast5), native('end'),
+    of((r) => r.evalSampled), native('ev'), of((r) => r.evalGreedy), stepsTo85(runs), of((r) => r.clippedLiveTokens), native('clip'), of((r) => r.gradientClipped),
   ].join(' | ');
 }
 
@@ -42,7 +47,7 @@ export function measuredTable(results: readonly { model: ModelId; condition: Con
     'Written by `npm run -s ratioscope -- table`; single runs are in `bench/results`. Mean ± sample standard deviation over RL seeds 1 to n, from the shipped base policy, which is not the one of the native study.',
     '“first” and “end” are the mean reward of the first step and of the last five; “held-out” is measured after the last step; “steps to .85” is the first step at which the mean of five rewards reaches .85. ' +
       '“tokens clipped” is the share of live tokens (advantage not 0) whose gradient the objective’s clip cut, averaged over all minibatches; “gradient clipped” weighs them by |A|·w·min(ratio, 5)·(1 − π).',
-    '“native” columns are the f32 study that chose the settings; – where it has no number for this model size.',
+    '“native” columns are the f32 study that chose the settings; a number of the study’s other model size is marked (main) or (small), – where it has none. What differs and why: measured-reading.md.',
   ];
   for (const model of ['small', 'main'] as const) {
     const present = results.filter((r) => r.model === model && r.runs.length > 0);
