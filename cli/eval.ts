@@ -29,12 +29,14 @@ import {
   type ObjectiveBatch,
   type TokenResults,
 } from '../src/objectives';
+import { checkDifferences, registerCustom } from '../src/objectives/custom';
 import { parseArgs } from './args';
 import { objectivesMarkdown } from './objectivesDoc';
 import { parseBatches, present, readBatch, readColumn, readTable, type RawBatch } from './evalInput';
 
 const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
   --objective <id>     ${OBJECTIVES.map((o) => o.id).join(', ')}; a batch may carry its own
+  --objective-file <file>  an objective of your own, as the page's editor exports it; it is checked against central differences first
   --input <file>       a JSON object, or JSON Lines (one batch, one result a line); - reads stdin
   --set name=value     any of the objective's hyperparameters (clipLow, clipHigh, dualClip, beta, ...), lossAggMode,
                        the bands of the other levels in the metrics (clipLowToken, clipHighSegment, ...),
@@ -62,14 +64,16 @@ interface Settings {
 
 /** Prints one JSON result per batch. Throws UserError on bad input. */
 export async function run(argv: string[]): Promise<number> {
-  const args = parseArgs(argv, { known: ['objective', 'input', 'set', 'device', 'list', 'markdown', 'help'], flags: ['list', 'markdown', 'help'] });
+  const args = parseArgs(argv, { known: ['objective', 'objective-file', 'input', 'set', 'device', 'list', 'markdown', 'help'], flags: ['list', 'markdown', 'help'] });
   if (args.values.help) process.stdout.write(HELP);
   else if (args.values.list) process.stdout.write(args.values.markdown ? objectivesMarkdown() : `${JSON.stringify(listObjectives(), null, 2)}\n`);
   if (args.values.help || args.values.list) return 0;
 
-  const { objective, input, device = 'cpu' } = args.values;
+  const { input, device = 'cpu', 'objective-file': objectiveFile } = args.values;
+  if (objectiveFile !== undefined && args.values.objective !== undefined) throw new UserError('--objective and --objective-file are both given.', 'Give one of them.');
   if (device !== 'cpu' && device !== 'webgpu') throw new UserError(`There is no device "${device}".`, 'Known: cpu, webgpu.');
   if (!input) throw new UserError('--input is missing.', 'Give a file, or - for stdin.');
+  const objective = objectiveFile === undefined ? args.values.objective : await readObjective(objectiveFile);
   const batches = parseBatches(await readInput(input));
   const gpu = device === 'webgpu' ? await requestNodeGpu() : null;
   try {
@@ -87,6 +91,14 @@ export async function run(argv: string[]): Promise<number> {
     gpu?.destroy();
   }
   return 0;
+}
+
+/** Reads an objective from a file and makes it known; its id. Throws UserError on what is wrong in it, with line and column. */
+async function readObjective(file: string): Promise<string> {
+  const { objective } = registerCustom((await readInput(file)).replace(/\r\n?/g, '\n'));
+  const check = checkDifferences(objective);
+  if (!check.ok) throw new UserError(`The gradient of ${objective.title} differs from central differences by ${check.maxError.toPrecision(2)} of its size.`, 'Its loss may be too steep for differences; look for exp of large numbers.');
+  return objective.id;
 }
 
 /** The metadata of every objective: what the page's controls and docs/objectives.md are made from. */

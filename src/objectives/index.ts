@@ -1,4 +1,5 @@
 import { UserError } from '../core/errors';
+import { registeredCustom } from './custom/registry';
 import { cispo } from './defs/cispo';
 import { dapo } from './defs/dapo';
 import { dcpo } from './defs/dcpo';
@@ -18,9 +19,9 @@ import type { Objective } from './objective';
 /** Every objective there is, in the order in which the page shows them. A new one is a file in defs/ and a line here. */
 export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, lpo, drGrpo, dapo, gspoToken, gmpo, cispo, dcpo, sapo, reinforce, rft];
 
-/** The objective with this id. Throws UserError that lists the known ids. */
+/** The objective with this id: a built-in, or one typed by a person and registered (custom/registry.ts). Throws UserError that lists the known ids. */
 export function getObjective(id: string): Objective {
-  const found = OBJECTIVES.find((o) => o.id === id);
+  const found = OBJECTIVES.find((o) => o.id === id) ?? registeredCustom(id)?.objective;
   if (!found) throw new UserError(`There is no objective "${id}".`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
   return found;
 }

@@ -82,7 +82,14 @@ function inlineSingleUses(e: Expr): Expr {
     if (x.kind !== 'named' || uses.get(x.name) === 1) operands(x).forEach(count);
   };
   count(e);
-  const visit = (x: Expr): Expr => (x.kind === 'named' && x.level === null && uses.get(x.name) === 1 ? visit(x.a) : withOperands(x, operands(x).map(visit)));
+  const done = new Map<Expr, Expr>();
+  const visit = (x: Expr): Expr => {
+    const before = done.get(x);
+    if (before) return before;
+    const result = x.kind === 'named' && x.level === null && uses.get(x.name) === 1 ? visit(x.a) : withOperands(x, operands(x).map(visit));
+    done.set(x, result);
+    return result;
+  };
   return visit(e);
 }
 

@@ -17,6 +17,8 @@ import type { TokenLoss } from './types';
 export const MAX_SLOTS = 16;
 /** Means that the shell's scratch memory can hold per position. */
 export const MAX_MEANS = 16;
+/** Brackets within brackets that one line may hold; WGSL compilers give up a little above 100. */
+const MAX_NESTING = 30;
 
 export function compileTokenLoss(objective: Objective): TokenLoss {
   const names = objective.hyperparameters.map((h) => h.name);
@@ -77,6 +79,8 @@ const identifier = (name: string): string => {
 class FunctionPrinter {
   readonly lines: string[] = [];
   private readonly text = new Map<number, string>();
+  /** How deep the brackets of a text are. */
+  private readonly depth = new Map<number, number>();
 
   constructor(
     private readonly graph: Graph,
@@ -89,8 +93,10 @@ class FunctionPrinter {
       const node = graph.nodes[i];
       const printed = this.print(node, i);
       const isLeaf = node.expr.kind === 'const' || node.expr.kind === 'hyper' || node.expr.kind === 'leaf' || node.expr.kind === 'stopGrad';
-      if (isLeaf || (!node.named && (uses.get(i) as number) < 2)) {
+      const depth = this.slotOf.has(i) ? 0 : 1 + Math.max(0, ...node.args.map((k) => this.depth.get(k) ?? 0));
+      if (isLeaf || (!node.named && (uses.get(i) as number) < 2 && depth < MAX_NESTING)) {
         this.text.set(i, printed);
+        this.depth.set(i, depth);
         continue;
       }
       const name = node.named ? identifier(node.named.name) : `v${i}`;
