@@ -3,15 +3,16 @@
 // npm test -- --only unit,e2e runs some stages (typecheck, lint, imports, unit, build, e2e).
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, entrySize } from './lib/build.mjs';
+import { build, entrySize, scriptSizes } from './lib/build.mjs';
 import { dawnEnvironment, ensureChromium } from './lib/chromium.mjs';
 import { install, missingPackages, requireNode } from './lib/install.mjs';
 import { CACHE } from './lib/paths.mjs';
 import { run, runModule, seconds } from './lib/process.mjs';
 import { readGpuLog, readVitestReport } from './lib/report.mjs';
 
-/** Bytes of gzip that must arrive before the page can draw. */
+/** Bytes of gzip that must arrive before the page can draw, and that any one script may have. */
 const ENTRY_BUDGET = 250 * 1024;
+const SCRIPT_BUDGET = 250 * 1024;
 const REPORTS = join(CACHE, 'test');
 const GPU_LOG = join(REPORTS, 'gpu.jsonl');
 
@@ -67,6 +68,10 @@ const STAGES = {
     const { files, gzip } = entrySize();
     console.log(`Before the page can draw: ${(gzip / 1024).toFixed(1)} KB gzip in ${files.length} scripts (limit ${ENTRY_BUDGET / 1024} KB).`);
     count(files.length > 0 && gzip < ENTRY_BUDGET, `entry scripts are ${(gzip / 1024).toFixed(1)} KB gzip, limit ${ENTRY_BUDGET / 1024} KB`);
+    const scripts = scriptSizes();
+    console.log(`Scripts, KB gzip: ${scripts.slice(0, 8).map(({ path, gzip: size }) => `${path.replace(/^assets\//, '')} ${(size / 1024).toFixed(0)}`).join(', ')}`);
+    const large = scripts.filter((script) => script.gzip > SCRIPT_BUDGET);
+    count(large.length === 0, `over ${SCRIPT_BUDGET / 1024} KB gzip: ${large.map((script) => script.path).join(', ')}`);
   },
   async e2e() {
     await vitest('e2e', 'vitest.e2e.config.ts');

@@ -52,3 +52,15 @@ export function entrySize() {
   const files = paths.map((path) => ({ path, gzip: gzipSync(readFileSync(join(DIST, path))).length }));
   return { files, gzip: files.reduce((sum, file) => sum + file.gzip, 0) };
 }
+
+/**
+ * Every script of the build, largest first; all but the entry are fetched when they are needed.
+ * @returns {{ path: string, gzip: number }[]} sizes in bytes
+ */
+export function scriptSizes() {
+  const folder = join(DIST, 'assets');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => ({ path: `assets/${name}`, gzip: gzipSync(readFileSync(join(folder, name))).length }))
+    .sort((a, b) => b.gzip - a.gzip);
+}
