@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
 import type { Level } from '../../core/levels';
 import { LEVEL_TITLE, LEVELS } from '../../core/levels';
-import { HISTOGRAM_EDGES } from '../../objectives';
+import { getObjective, HISTOGRAM_EDGES } from '../../objectives';
 import { Glyph, glyphOf } from '../theme/Glyph';
 import { fraction, percent, ratio, significant } from '../theme/numbers';
 import { prepareCanvas, readColours } from './canvas';
@@ -65,7 +65,7 @@ export function ThreeRulers(props: ThreeRulersProps) {
       <p className={styles.caption}>
         <span>
           <b>Clip fraction</b>
-          {compact ? ', share of live tokens' : ' share of live tokens (A ≠ 0) whose gradient is cut to zero, at each level’s own ε'}
+          {compact ? ', share of live tokens' : ` share of live tokens (A ≠ 0) whose gradient is cut to zero, at each level’s own ε${exceptionWords(objective)}`}
         </span>
         {!compact && rollouts.length > 0 && (
           <span className={styles.quiet}>
@@ -87,6 +87,13 @@ export function ThreeRulers(props: ThreeRulersProps) {
       <Bars name="gradient" values={summaries.map((s) => s?.gradientClipped ?? null)} compact={compact} />
     </section>
   );
+}
+
+/** What to mind at the level of an objective whose clip does not cut, or that has none. */
+function exceptionWords(objective: string): string {
+  const { title, clipEffect } = getObjective(objective);
+  if (clipEffect === 'hold') return `; ${title} holds their weight instead`;
+  return clipEffect === 'none' ? `; ${title} cuts none, its level is only measured` : '';
 }
 
 /** Log of each level's clip edges, nats. */
@@ -137,14 +144,15 @@ interface ColumnHeadProps {
 
 function ColumnHead({ level, objective, inUse, width, compact }: ColumnHeadProps) {
   const owner = objectiveAt(level, objective);
+  const hasBand = getObjective(owner).widths !== null;
   return (
     <div className={styles.columnHead}>
       <Glyph kind={level === 'token' ? 'token' : glyphOf(owner)} />
       <h3>{LEVEL_TITLE[level]}</h3>
-      <span className={inUse ? styles.inUse : styles.quiet}>
+      <span className={inUse && hasBand ? styles.inUse : styles.quiet}>
         {!compact && <span className={styles.owner}>{objectiveTitle(owner)} </span>}
         {widthLabel(width)}
-        {inUse && (compact ? <span className="visually-hidden">, in use</span> : ', in use')}
+        {inUse && hasBand && (compact ? <span className="visually-hidden">, in use</span> : ', in use')}
       </span>
     </div>
   );

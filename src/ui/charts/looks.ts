@@ -28,7 +28,8 @@ export function objectiveTitle(objective: string): string {
   return getObjective(objective).title;
 }
 
-/** "ε .2", or "ε 3e−4/4e−4" when the two widths differ. */
+/** "ε .2", or "ε 3e−4/4e−4" when the two widths differ; three digits, for widths that were computed. */
 export function widthLabel(width: { low: number; high: number }): string {
-  return width.low === width.high ? `ε ${setting(width.low)}` : `ε ${setting(width.low)}/${setting(width.high)}`;
+  const [low, high] = [width.low, width.high].map((x) => setting(Number(x.toPrecision(3))));
+  return low === high ? `ε ${low}` : `ε ${low}/${high}`;
 }
