@@ -24,7 +24,7 @@ export function HistogramPanel() {
         {scaling && settings && width > 0 ? <Histograms scaling={scaling} widths={widthsInForce(settings, leaders)} width={width} height={height} /> : null}
       </div>
       <div className={styles.under}>
-        <span className="quiet">share of units per bin, each ruler to its own height; outside its band hatched</span>
+        <span className="quiet">each ruler to its own height; outside its band hatched</span>
         <SavePicture name="histograms" />
       </div>
     </>

@@ -135,7 +135,7 @@ function RowName({ layout, level, width }: { layout: IcicleLayout; level: Level;
   return (
     <g role="rowheader" aria-label={`${LEVEL_TITLE[level]}, epsilon ${eps}`}>
       {isAbove ? (
-        <text className={styles.name} x={layout.left} y={row.y - 6}>
+        <text className={styles.name} x={layout.left + layout.shift} y={row.y - 6}>
           {LEVEL_TITLE[level]} <tspan className={styles.eps}>{`\u03b5 ${eps}`}</tspan>
         </text>
       ) : (
@@ -191,7 +191,7 @@ function Cell({ layout, cell, tokens, hatch, isChosen, isTabStop, onClick, onFoc
       {clipped ? <rect x={x} y={y} width={width} height={height} rx={radius} fill={`url(#${hatch})`} /> : null}
       {clipped ? <rect className={styles.bar} x={x} y={isHigh ? y - 2 : y + height - 1} width={width} height={3} rx={1} /> : null}
       {isKeptOutside(cell.state) ? <path className={styles.dots} d={`M${x} ${isHigh ? y - 1.5 : y + height + 1.5}h${width}`} /> : null}
-      <CellText cell={cell} tokens={tokens} x={x} y={y} width={width} height={height} clipped={clipped} />
+      <CellText cell={cell} tokens={tokens} x={cell.level === 'sequence' ? x + layout.shift : x} y={y} width={width} height={height} clipped={clipped} />
     </g>
   );
 }

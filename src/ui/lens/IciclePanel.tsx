@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { LEVEL_TITLE, type Level } from '../../core/levels';
 import type { Icicle, LensSettings, LensSource } from '../../lens/types';
 import { useSize } from '../charts/hooks';
@@ -36,6 +36,7 @@ export function IciclePanel({ compact }: { compact: boolean }) {
   const editing = useLens((state) => state.editing);
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box);
+  const [scrolled, setScrolled] = useState(0);
   const order = useOrder();
   const row = source?.record.completions[place.completion];
   const before = useMemo(() => (source && settings && row ? icicleFor(source, settings, place.completion, null) : null), [source, settings, place.completion, row]);
@@ -44,14 +45,15 @@ export function IciclePanel({ compact }: { compact: boolean }) {
     [source, settings, place, moved, row, before],
   );
   const count = row?.tokens.length ?? 0;
-  const layout = useMemo(() => icicleLayout(count, { width: size.width, height: size.height }, compact), [count, size, compact]);
+  const layout = useMemo(() => icicleLayout(count, { width: size.width, height: size.height }, compact, scrolled), [count, size, compact, scrolled]);
   useEffect(() => {
     // A wide drawing scrolls: the chosen token stays in sight.
     const element = box.current;
     if (!element || layout.width <= element.clientWidth) return;
     const x = layout.left + (place.token + 0.5) * layout.pitch;
     if (x < element.scrollLeft + 24 || x > element.scrollLeft + element.clientWidth - 24) element.scrollLeft = x - element.clientWidth / 2;
-  }, [layout, place]);
+    // Not on `layout` as a whole: it also changes while a person scrolls.
+  }, [layout.width, layout.left, layout.pitch, place]);
   if (!source || !settings || !row || !icicle || !before) return null;
   const at = order.indexOf(place.completion);
   const goto = (index: number) => {
@@ -79,7 +81,7 @@ export function IciclePanel({ compact }: { compact: boolean }) {
           {at < 0 ? '\u2013' : at + 1} of {order.length}
         </Stepper>
       </header>
-      <div ref={box} className={styles.scroller} tabIndex={-1}>
+      <div ref={box} className={styles.scroller} tabIndex={-1} onScroll={(event) => setScrolled(event.currentTarget.scrollLeft)}>
         {size.width > 0 ? (
           <IcicleChart
             layout={layout}

@@ -1,11 +1,14 @@
 import { useState } from 'react';
 import type { CSSProperties } from 'react';
 import type { LensTableRow } from '../../lens/types';
+import { OBJECTIVES } from '../../objectives';
 import { levelColour } from '../charts/looks';
-import { Glyph, GLYPH_HUE, glyphOf } from '../theme/Glyph';
+import { Button } from '../controls/Button';
+import { Glyph, GLYPH_HUE } from '../theme/Glyph';
 import { fraction, percent, ratio, scientific, setting } from '../theme/numbers';
 import { columnHelp } from './engine';
-import { useLens } from './context';
+import { useLens, useLensModel } from './context';
+import { MAIN_OBJECTIVES } from './lensModel';
 import styles from './lens.module.css';
 
 /** Columns as they stand in the table; each names the definitions (by id) that it shows. */
@@ -24,7 +27,9 @@ const COLUMNS: readonly { id: string; head: readonly string[]; help: readonly st
 
 /** Every objective on the same tokens. A column's head explains what it counts and what other libraries call it. */
 export function TablePanel() {
+  const model = useLensModel();
   const table = useLens((state) => state.answer?.table ?? null);
+  const showAll = useLens((state) => state.showAll);
   const [explained, setExplained] = useState<string | null>(null);
   if (!table) return <p className={styles.empty}>fills in a moment</p>;
   const column = COLUMNS.find(({ id }) => id === explained);
@@ -58,6 +63,9 @@ export function TablePanel() {
           ))}
         </tbody>
       </table>
+      <Button kind="ghost" className={styles.more ?? ''} aria-expanded={showAll} onClick={() => model.showAll(!showAll)}>
+        {showAll ? 'Only the objectives of the deck' : `All ${OBJECTIVES.length} objectives`}
+      </Button>
       <div id="lens-explained" className={styles.explained} role="status">
         {column && first ? (
           column.help.map((id) => <Explanation key={id} id={id} row={first} />)
@@ -71,18 +79,16 @@ export function TablePanel() {
   );
 }
 
-/** The page's order of objectives. */
-const ORDER = ['grpo', 'sspo', 'gspo', 'sppo', 'lpo'];
-/** LPO's named widths are SSPO's; one line each is enough. */
-const WITHOUT_VARIANTS = ['lpo', 'sppo'];
+/** Whose named widths are worth lines of their own: those over which the papers disagree. */
+const WITH_VARIANTS = ['grpo', 'sspo', 'gspo'];
 
 /** In force first, then the named widths that differ from it; an objective in force at a named width wears that name. */
 function chosenRows(table: readonly LensTableRow[]): LensTableRow[] {
-  const place = (row: LensTableRow) => (ORDER.indexOf(row.objective) + ORDER.length + 1) % (ORDER.length + 1);
+  const place = (row: LensTableRow) => (MAIN_OBJECTIVES.indexOf(row.objective) + MAIN_OBJECTIVES.length + 1) % (MAIN_OBJECTIVES.length + 1);
   const isSame = (a: LensTableRow, b: LensTableRow) => a.objective === b.objective && a.widths?.low === b.widths?.low && a.widths?.high === b.widths?.high;
   const own = table.filter((row) => row.variant === null);
   return table
-    .filter((row) => row.variant === null || (!WITHOUT_VARIANTS.includes(row.objective) && !own.some((other) => isSame(row, other))))
+    .filter((row) => row.variant === null || (WITH_VARIANTS.includes(row.objective) && !own.some((other) => isSame(row, other))))
     .map((row, index) => ({ row, index }))
     .sort((a, b) => place(a.row) - place(b.row) || a.index - b.index)
     .map(({ row }) => row);
@@ -106,7 +112,7 @@ const maxText = (value: number) => (value >= 1e5 ? scientific(value, 2) : ratio(
 
 function Row({ row }: { row: LensTableRow }) {
   const { own, metrics, level } = row;
-  const glyph = glyphOf(row.objective);
+  const glyph = row.objective === 'sppo' ? 'sppo' : level;
   const hue = glyph === 'sppo' ? GLYPH_HUE.sppo : levelColour(level);
   const binding = own.binding.tokens;
   return (

@@ -1,17 +1,17 @@
 import { useMemo } from 'react';
 import type { CSSProperties } from 'react';
 import type { LensSettings, LensSource, TokenExplanation, TokenUnder } from '../../lens/types';
-import { levelColour } from '../charts/looks';
+import { levelColour, objectiveTitle } from '../charts/looks';
 import { LazyTex } from '../formula/LazyTex';
 import { Select } from '../controls/Select';
 import { Button } from '../controls/Button';
 import { ratioColour, ratioTextColour } from '../text/ratioBins';
 import { edgeText } from '../text/words';
-import { Glyph, glyphOf } from '../theme/Glyph';
+import { Glyph } from '../theme/Glyph';
 import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
 import { explain } from './engine';
 import { comparedTex, OBJECTIVE_OPTIONS } from './formulas';
-import { useLens, useLensModel } from './context';
+import { useLens, useLensModel, useShown } from './context';
 import styles from './lens.module.css';
 import { branchWords, isClipped, isKeptOutside, segmentText, STATE_WORDS, visible } from './words';
 
@@ -23,7 +23,8 @@ export function TokenPanel() {
   const place = useLens((state) => state.place);
   const formula = useLens((state) => state.formula);
   const compare = useLens((state) => state.compare);
-  const explanation = useMemo(() => (source && settings ? explain(source, settings, place) : null), [source, settings, place]);
+  const shown = useShown(formula);
+  const explanation = useMemo(() => (source && settings ? explain(source, settings, place, shown) : null), [source, settings, place, shown]);
   const row = source?.record.completions[place.completion];
   if (!source || !settings || !row || !explanation) return <p className={styles.empty}>choose a token above</p>;
   const under = explanation.under.find(({ objective }) => objective === formula) ?? explanation.under[0];
@@ -88,29 +89,40 @@ function Fact({ name, value }: { name: string; value: React.ReactNode }) {
 function Formula({ under, settings, source, compare }: { under: TokenUnder; settings: LensSettings; source: LensSource; compare: string }) {
   const { objective } = under;
   const tex = useMemo(() => comparedTex(objective, compare, settings, source), [objective, compare, settings, source]);
+  return (
+    <div className={styles.formula} style={{ '--hue': levelColour(under.level) } as CSSProperties}>
+      <FormulaLine title={under.title} loss={tex.own} symbols={tex.ownSymbols} />
+      <p className={styles.ownNumbers} tabIndex={0}>
+        <OwnNumbers under={under} />
+      </p>
+      <p className="soft">{branchWords(under)}</p>
+      {compare !== objective ? <FormulaLine title={objectiveTitle(compare)} loss={tex.other} symbols={tex.otherSymbols} isOther /> : null}
+    </div>
+  );
+}
+
+/** The surrogate with the token's own numbers; for an objective that is no minimum of two branches, its ratio, A and coefficient. */
+function OwnNumbers({ under }: { under: TokenUnder }) {
   const { branches: b } = under;
   const a = under.advantage < 0 ? `(${fraction(under.advantage, 3)})` : fraction(under.advantage, 3);
+  if (!b) {
+    return (
+      <>
+        ratio <b className={styles.hued}>{ratio(under.ratio)}</b>, A = {fraction(under.advantage, 3)}: coefficient <b className={styles.winner}>{significant(under.coefficient, 3)}</b>
+      </>
+    );
+  }
   const mark = (value: number, wins: boolean) => (wins ? <b className={styles.winner}>{fraction(value, 3)}</b> : <>{fraction(value, 3)}</>);
   const minimum = (
     <>
       min( <b className={styles.hued}>{ratio(b.ratio)}</b> {'\u00d7'} {a}, <b className={styles.hued}>{ratio(b.clippedRatio)}</b> {'\u00d7'} {a} ) = min( {mark(b.plain, b.winner === 'plain' || b.winner === 'tie')}, {mark(b.clipped, b.winner === 'clipped')} )
     </>
   );
+  if (b.dual === null) return minimum;
   return (
-    <div className={styles.formula} style={{ '--hue': levelColour(under.level) } as CSSProperties}>
-      <FormulaLine title={under.title} loss={tex.own} symbols={tex.ownSymbols} />
-      <p className={styles.ownNumbers}>
-        {b.dual === null ? (
-          minimum
-        ) : (
-          <>
-            max( {minimum}, {mark(b.dual, b.winner === 'dual')} )
-          </>
-        )}
-      </p>
-      <p className="soft">{branchWords(under)}</p>
-      {compare !== objective ? <FormulaLine title={compare.toUpperCase()} loss={tex.other} symbols={tex.otherSymbols} isOther /> : null}
-    </div>
+    <>
+      max( {minimum}, {mark(b.dual, b.winner === 'dual')} )
+    </>
   );
 }
 
@@ -146,7 +158,7 @@ function Verdicts({ explanation, inFormula }: { explanation: TokenExplanation; i
           <tr key={line.objective} className={line.objective === inFormula ? styles.inForce : ''}>
             <th scope="row">
               <span className={styles.objective} title={line.note ?? undefined}>
-                <Glyph kind={glyphOf(line.objective)} />
+                <Glyph kind={line.objective === 'sppo' ? 'sppo' : line.level} />
                 {line.title}
               </span>
             </th>

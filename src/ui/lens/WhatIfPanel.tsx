@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
 import { LEVELS, LEVEL_TITLE } from '../../core/levels';
 import type { ClipState } from '../../lens/types';
-import { levelColour, objectiveTitle } from '../charts/looks';
+import { levelColour, objectiveTitle, ratioLevel } from '../charts/looks';
 import { Button } from '../controls/Button';
-import { Glyph, glyphOf } from '../theme/Glyph';
+import { Glyph } from '../theme/Glyph';
 import { fraction, ratio, signed } from '../theme/numbers';
 import { longer, moveToken } from './engine';
-import { useLens, useLensModel } from './context';
+import { useLens, useLensModel, useShown } from './context';
 import styles from './lens.module.css';
 import { isClipped, STATE_WORDS, visible } from './words';
 
@@ -19,8 +19,9 @@ export function WhatIfPanel() {
   const settings = useLens((state) => state.settings);
   const place = useLens((state) => state.place);
   const moved = useLens((state) => state.moved);
+  const shown = useShown();
   const worst = useLens((state) => state.answer?.worst ?? null);
-  const move = useMemo(() => (source && settings ? moveToken(source, settings, place, moved) : null), [source, settings, place, moved]);
+  const move = useMemo(() => (source && settings ? moveToken(source, settings, place, moved, shown) : null), [source, settings, place, moved, shown]);
   const lengths = useMemo(() => (source && settings ? longer(source, settings, place, moved) : null), [source, settings, place, moved]);
   const text = source?.record.completions[place.completion]?.tokens[place.token] ?? '';
   if (!move) return <p className={styles.empty}>choose a token above</p>;
@@ -98,7 +99,7 @@ export function WhatIfPanel() {
               <tr key={objective}>
                 <th scope="row">
                   <span className={styles.objective}>
-                    <Glyph kind={glyphOf(objective)} />
+                    <Glyph kind={objective === 'sppo' ? 'sppo' : ratioLevel(objective)} />
                     {objectiveTitle(objective)}
                   </span>
                 </th>

@@ -1,6 +1,7 @@
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useMemo } from 'react';
 import { useStore } from 'zustand';
-import type { LensModel, LensModelStore } from './lensModel';
+import { OBJECTIVES } from '../../objectives';
+import { MAIN_OBJECTIVES, type LensModel, type LensModelStore } from './lensModel';
 
 export const LensContext = createContext<LensModelStore | null>(null);
 
@@ -13,4 +14,13 @@ export function useLensModel(): LensModelStore {
 /** Reads from the lens; the selector must return a stored value, not a fresh object. */
 export function useLens<T>(selector: (state: LensModel) => T): T {
   return useStore(useLensModel(), selector);
+}
+
+/** Ids of the objectives that the tables show: the deck's, or all of them; `also` in any case. */
+export function useShown(also?: string): readonly string[] {
+  const showAll = useLens((state) => state.showAll);
+  return useMemo(() => {
+    const rest = OBJECTIVES.map(({ id }) => id).filter((id) => !MAIN_OBJECTIVES.includes(id));
+    return [...MAIN_OBJECTIVES, ...rest.filter((id) => showAll || id === also)];
+  }, [showAll, also]);
 }

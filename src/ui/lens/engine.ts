@@ -1,14 +1,14 @@
 import { LEVELS, type Level } from '../../core/levels';
 import type { Objective } from '../../objectives';
 import type { Hyperparameters } from '../../objectives/types';
-import { icicleOf, lensColumns, objectiveAtLevel } from '../../lens/columns';
+import { objectiveAtLevel } from '../../lens/columns';
 import { longerUnit, moveToken as moveOne } from '../../lens/dilution';
 import { explainToken } from '../../lens/explain';
+import { clipState, isCutAt, markAt, segmentSpans } from '../../lens/marks';
 import { evaluateRow, oneRow } from '../../lens/oneRow';
-import { prepareRows } from '../../lens/prepare';
 import { hyperFor, LENS_BOUNDS } from '../../lens/settings';
 import { TABLE_COLUMNS } from '../../lens/table';
-import type { Icicle, LensColumnSpec, LensSettings, LensSource, LongerUnit, TokenExplanation, TokenMove } from '../../lens/types';
+import type { Icicle, IcicleCell, LensColumnSpec, LensSettings, LensSource, LongerUnit, TokenExplanation, TokenMove } from '../../lens/types';
 import type { TokenAddress } from '../charts/types';
 
 /** What the page computes itself, in the frame of a drag: one answer at a time. Everything over the whole batch is the worker's. */
@@ -27,15 +27,26 @@ export function icicleFor(source: LensSource, settings: LensSettings, completion
   const leaders = leadersOf(source);
   const newLogp = Float64Array.from(one.row.newLogp);
   if (move) newLogp[move.token] = (newLogp[move.token] ?? 0) + move.by;
-  const evaluated = LEVELS.map((level) => evaluateRow(one, leaders[level], newLogp));
-  const first = evaluated[0];
-  if (!first) return null;
-  return icicleOf(lensColumns(prepareRows(source, [completion], [one.segments]), first.compact, evaluated), completion, leaders);
+  const evaluated = Object.fromEntries(LEVELS.map((level) => [level, evaluateRow(one, leaders[level], newLogp)])) as Record<Level, ReturnType<typeof evaluateRow>>;
+  const cell = (level: Level, start: number, end: number): IcicleCell => {
+    const { logRatio, ratio, low, high } = markAt(evaluated[level], start);
+    return { level, start, end, logRatio, ratio, low, high, state: clipState(ratio, low, high, isCutAt(evaluated[level], start)) };
+  };
+  const length = one.row.tokens.length;
+  return {
+    completion,
+    objectives: leaders,
+    token: Array.from({ length }, (_, t) => cell('token', t, t + 1)),
+    segment: segmentSpans(one.segments).map(({ start, end }) => cell('segment', start, end)),
+    sequence: cell('sequence', 0, length),
+  };
 }
 
-export const explain = (source: LensSource, settings: LensSettings, { completion, token }: TokenAddress): TokenExplanation | null => explainToken(source, completion, token, settings);
+/** What the lens says of one token under some objectives. */
+export const explain = (source: LensSource, settings: LensSettings, { completion, token }: TokenAddress, objectives: readonly string[]): TokenExplanation | null => explainToken(source, completion, token, settings, objectives);
 
-export const moveToken = (source: LensSource, settings: LensSettings, { completion, token }: TokenAddress, by: number): TokenMove | null => moveOne(source, completion, token, by, settings);
+/** A token moved by some nats, and what that does to its units and verdicts. */
+export const moveToken = (source: LensSource, settings: LensSettings, { completion, token }: TokenAddress, by: number, objectives: readonly string[]): TokenMove | null => moveOne(source, completion, token, by, settings, objectives);
 
 /** What the token's subsentence and answer would be at other lengths, the token standing where it was moved to. */
 export function longer(source: LensSource, settings: LensSettings, { completion, token }: TokenAddress, by: number): LongerUnit[] {

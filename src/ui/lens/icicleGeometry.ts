@@ -14,6 +14,8 @@ export interface IcicleLayout {
   plot: { top: number; bottom: number };
   /** Labels of epsilon begin here. */
   right: number;
+  /** How far a narrow screen has scrolled the drawing: names and words move along. */
+  shift: number;
 }
 
 const NAMES = 100;
@@ -23,7 +25,7 @@ const LEAST_PITCH = { fine: 11, coarse: 22 };
 const MOST_PITCH = 34;
 
 /** Lays out `count` tokens in a box; the drawing may become wider than the box (it then scrolls), never higher. */
-export function icicleLayout(count: number, box: { width: number; height: number }, compact: boolean): IcicleLayout {
+export function icicleLayout(count: number, box: { width: number; height: number }, compact: boolean, scrolled = 0): IcicleLayout {
   const left = compact ? 4 : NAMES;
   const labels = compact ? 34 : EPS_LABELS;
   const least = compact ? LEAST_PITCH.coarse : LEAST_PITCH.fine;
@@ -44,6 +46,7 @@ export function icicleLayout(count: number, box: { width: number; height: number
     rows: { sequence, segment, token },
     plot: { top, bottom },
     right: right + 8,
+    shift: compact ? scrolled : 0,
   };
 }
 

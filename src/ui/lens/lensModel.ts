@@ -38,12 +38,16 @@ export interface LensModel {
   lower: LowerTab;
   side: SideTab;
   editing: boolean;
+  /** Every objective there is, or those of the deck. */
+  showAll: boolean;
 }
 
 export type LensModelStore = ReturnType<typeof createLensModel>;
 
 /** Which parts depend on what: a dragged epsilon asks for less than another cut. */
 const ALL: LensWanted = { columns: true, table: true, variants: true, curves: true, scaling: true };
+/** The objectives of the page's deck; the others are counted once they are asked for. */
+export const MAIN_OBJECTIVES: readonly string[] = ['grpo', 'sspo', 'gspo', 'sppo', 'lpo'];
 
 function createLensModel(shared: LensStore) {
   const store = createStore<LensModel>()(() => ({
@@ -64,6 +68,7 @@ function createLensModel(shared: LensStore) {
     lower: 'table',
     side: 'length',
     editing: false,
+    showAll: false,
   }));
   const client = new LensClient();
   /** The first answer for a batch chooses the token to begin with. */
@@ -93,7 +98,9 @@ function createLensModel(shared: LensStore) {
 
   /** Asks the worker; of several questions only the newest is answered. */
   const ask = (settings: LensSettings, wanted: LensWanted = ALL) => {
-    client.ask(settings, wanted).then(
+    const { showAll, leaders } = store.getState();
+    const objectives = showAll ? {} : { objectives: [...new Set([...MAIN_OBJECTIVES, ...Object.values(leaders)])] };
+    client.ask(settings, { ...wanted, ...objectives }).then(
       (answer) => {
         if (answer) take(answer);
       },
@@ -112,7 +119,6 @@ function createLensModel(shared: LensStore) {
     store.setState({ settings: next });
     const isWidthsOnly = Object.keys(change).every((key) => key === 'widths' || key === 'overrides');
     ask(next, isWidthsOnly ? { columns: true, table: true, variants: true } : ALL);
-    shared.getState().writeAddress(addressOf(store.getState()));
   };
 
   const openBatch = (frozen: FrozenBatch) => {
@@ -133,6 +139,9 @@ function createLensModel(shared: LensStore) {
     ask(next);
   };
 
+  store.subscribe((state, before) => {
+    if (state.settings !== before.settings || state.place !== before.place || state.match !== before.match || state.frozen !== before.frozen) shared.getState().writeAddress(addressOf(state));
+  });
   shared.subscribe((state, before) => {
     if (state.frozen && state.frozen !== before.frozen) openBatch(state.frozen);
     const { frozen } = store.getState();
@@ -161,11 +170,14 @@ function createLensModel(shared: LensStore) {
     },
     choose(place: TokenAddress) {
       store.setState({ place, moved: 0 });
-      shared.getState().writeAddress(addressOf(store.getState()));
     },
     set(change: Partial<LensModel>) {
       store.setState(change);
-      if (change.match) shared.getState().writeAddress(addressOf(store.getState()));
+    },
+    showAll(showAll: boolean) {
+      const { settings } = store.getState();
+      store.setState({ showAll });
+      if (settings) ask(settings);
     },
     reset() {
       const { frozen } = store.getState();

@@ -1,4 +1,6 @@
 import { useEffect } from 'react';
+import type { Session } from '../../store/session';
+import { useSession } from '../session';
 import { useLensModel } from './context';
 import { jumpToWorst } from './WhatIfPanel';
 
@@ -10,6 +12,7 @@ const SWALLOWED = ['ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown', 'r', '1', 
 /** Keys of the lens. They come before the page's own, which would step or reset the run. */
 export function useLensKeys(): void {
   const model = useLensModel();
+  const session = useSession();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -19,6 +22,7 @@ export function useLensKeys(): void {
       if (isTyping || !SWALLOWED.includes(key)) return;
       if (key === 'j') jumpToWorst(model);
       else if (key === 'm') model.matchAll();
+      else if (key === 'f') freezeNewest(session);
       else if (target.closest(OWNS)) return;
       else if (key === 'ArrowRight' || key === 'ArrowLeft') {
         const { place, frozen } = model.getState();
@@ -31,10 +35,15 @@ export function useLensKeys(): void {
     };
     addEventListener('keydown', onKey, { capture: true });
     return () => removeEventListener('keydown', onKey, { capture: true });
-  }, [model]);
+  }, [model, session]);
 }
 
 /** Up and down change the level, which needs the focus in the icicle. */
 function focusGrid(): void {
   document.querySelector<SVGGElement>('[data-picture="three-rulers"] [role=gridcell][tabindex="0"]')?.focus();
+}
+
+function freezeNewest(session: Session): void {
+  const batch = session.run.getState().batches.at(-1);
+  if (batch) session.lens.getState().freeze(batch);
 }

@@ -54,6 +54,7 @@ export function branchWords(under: TokenUnder): string {
   const { state, advantage, level, unitTokens } = under;
   if (advantage === 0) return 'A = 0: both branches are 0, so no gradient, clipped or not.';
   const whom = level === 'token' ? 'this token' : level === 'segment' ? `the ${unitTokens} tokens of this subsentence` : `any of the ${unitTokens} tokens of this answer`;
+  if (!under.branches) return isClipped(state) ? `Clipped: no gradient from ${whom}.` : 'No minimum of two branches: the gradient is what its formula leaves of it.';
   if (under.branches.winner === 'dual') return `The ratio is past the dual clip ${fraction(under.dualClip, 1)}: the loss is flat there, so no gradient from ${whom}.`;
   if (isClipped(state)) return `The clipped branch won: constant in \u03b8, so no gradient from ${whom}.`;
   if (state === 'inside') return `${LEVEL_TITLE[level]} ratio inside the band: both branches are alike, the gradient is whole.`;
