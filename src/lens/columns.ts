@@ -6,8 +6,8 @@ import { CLIP_STATES, type Icicle, type IcicleCell, type LensColumns, type Objec
 
 /** The batch as columns, and one completion of it as an icicle: tokens below, their subsentence above, the sequence on top. */
 
-/** Columns of a cut batch with every evaluated objective's verdict. */
-export function lensColumns(prepared: LensBatch, compact: CompactBatch, evaluated: readonly Evaluated[]): LensColumns {
+/** Columns of a cut batch, without any verdict. */
+export function cutColumns(prepared: LensBatch, compact: CompactBatch): Omit<LensColumns, 'objectives'> {
   return {
     count: compact.count,
     completions: prepared.completions,
@@ -16,11 +16,11 @@ export function lensColumns(prepared: LensBatch, compact: CompactBatch, evaluate
     segEnd: compact.segEnd,
     logRatio: logRatios(compact),
     entropyRatio: compact.entropyRatio,
-    objectives: Object.fromEntries(evaluated.map((e) => [e.objective.id, verdictColumns(e)])),
   };
 }
 
-function verdictColumns(evaluated: Evaluated): ObjectiveColumns {
+/** What an objective says of every token. */
+export function verdictColumns(evaluated: Evaluated): ObjectiveColumns {
   const { compact, results } = evaluated;
   const n = compact.count;
   const low = new Float64Array(n);

@@ -1,6 +1,6 @@
 import type { Objective } from '../objectives';
 import { clippedShareAt, type ClipProfile } from './profile';
-import type { EpsCurve, EpsMark, LengthScaling } from './types';
+import type { EpsCurve, EpsMark, LengthScaling, MatchQuantity } from './types';
 
 /** Clipped share over epsilon: both sides of the GSPO/SSPO disagreement in one picture (algorithms.md section 8). */
 
@@ -29,25 +29,34 @@ export function namedWidths(objective: Objective): { kind: VariantKind; label: s
   return [...found.values()];
 }
 
-/** The curve of one objective, with its named widths, the one in force and the one that reaches as far as the token level's. */
-export function epsCurve(objective: Objective, profile: ClipProfile, current: { low: number; high: number }, scaling: LengthScaling | null): EpsCurve {
-  const share = (low: number, high: number) => ({
-    tokens: clippedShareAt(profile, low, high, 'clippedTokens'),
-    gradient: clippedShareAt(profile, low, high, 'clippedGradient'),
-  });
-  const mark = (kind: EpsMark['kind'], label: string, low: number, high: number): EpsMark => ({ kind, label, low, high, epsilon: Math.sqrt(low * high), ...share(low, high) });
-  const marks = namedWidths(objective).map(({ kind, label, low, high }) => mark(kind, label, low, high));
-  marks.push(mark('current', 'in force', current.low, current.high));
-  const equal = scaling?.levels[profile.level].epsilon;
-  if (equal && profile.level !== 'token') marks.push(mark('sdEquivalent', 'as many sd as the token level', equal.low, equal.high));
+/** The curve of one objective with its named widths: what no setting of a width changes. */
+export function bareCurve(objective: Objective, profile: ClipProfile): EpsCurve {
   return {
     objective: objective.id,
     level: profile.level,
     epsilon: EPSILON_GRID,
     tokens: EPSILON_GRID.map((e) => clippedShareAt(profile, e, e, 'clippedTokens')),
     gradient: EPSILON_GRID.map((e) => clippedShareAt(profile, e, e, 'clippedGradient')),
-    marks,
+    marks: namedWidths(objective).map(({ kind, label, low, high }) => markAt(profile, kind, label, low, high)),
     count: profile.count,
     live: profile.live,
   };
+}
+
+/** The same with the width in force, and the one that reaches as far as the token level's. */
+export function epsCurve(bare: EpsCurve, profile: ClipProfile, current: { low: number; high: number }, scaling: LengthScaling): EpsCurve {
+  const equal = scaling.levels[profile.level].epsilon;
+  return {
+    ...bare,
+    marks: [
+      ...bare.marks,
+      markAt(profile, 'current', 'in force', current.low, current.high),
+      ...(profile.level === 'token' ? [] : [markAt(profile, 'sdEquivalent', 'as many sd as the token level', equal.low, equal.high)]),
+    ],
+  };
+}
+
+function markAt(profile: ClipProfile, kind: EpsMark['kind'], label: string, low: number, high: number): EpsMark {
+  const share = (quantity: MatchQuantity) => clippedShareAt(profile, low, high, quantity);
+  return { kind, label, low, high, epsilon: Math.sqrt(low * high), tokens: share('clippedTokens'), gradient: share('clippedGradient') };
 }

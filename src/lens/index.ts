@@ -8,7 +8,7 @@ export { longerUnit, moveToken, WHAT_IF_LENGTHS } from './dilution';
 export { explainToken } from './explain';
 export { tableCsv } from './exportTable';
 export { lensBatch } from './prepare';
-export { lengthScaling, WINDOW_LENGTHS } from './scaling';
+export { lengthScaling, measureSpread, WINDOW_LENGTHS } from './scaling';
 export { segmentsOf, segmentsOfRow, startsOf, toggleCut } from './segmentRule';
 export { LensSession } from './session';
 export { hyperFor, isPlainBand, LENS_BOUNDS, lensSettingsOf, modeFor } from './settings';

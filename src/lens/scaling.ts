@@ -8,12 +8,17 @@ import type { LengthScaling } from './types';
 /** Window lengths, tokens. */
 export const WINDOW_LENGTHS: readonly number[] = [1, 2, 4, 6, 8, 12, 16, 24];
 
-/**
- * Measures the spread of the mean log ratio over contiguous windows, that do not overlap and lie within one response, and
- * compares it with the three levels' own units.
- * @param widths in force; the other levels' equal-reach widths are measured against the token level's
- */
-export function lengthScaling(c: CompactBatch, widths: ClipWidths): LengthScaling {
+/** What does not depend on any width. */
+export interface Spread {
+  windows: LengthScaling['windows'];
+  guide: LengthScaling['guide'];
+  slope: number | null;
+  levels: Record<Level, { meanLength: number; sd: number }>;
+  histogram: LengthScaling['histogram'];
+}
+
+/** Measures the spread of the mean log ratio over contiguous windows, that do not overlap and lie within one response, and of the levels' own units. */
+export function measureSpread(c: CompactBatch): Spread {
   const ratios = logRatios(c);
   const windows = WINDOW_LENGTHS.flatMap((length) => {
     const means = windowMeans(c, ratios.token, length);
@@ -25,17 +30,7 @@ export function lengthScaling(c: CompactBatch, widths: ClipWidths): LengthScalin
     sequence: unitsOf(ratios.sequence, c.seqEnd),
   };
   const tokenSd = sdOf(units.token);
-  const level = (name: Level): LengthScaling['levels'][Level] => {
-    const sd = sdOf(units[name]);
-    // With no spread at all there is nothing to compare; the token's own width stays.
-    const factor = tokenSd > 0 ? sd / tokenSd : 1;
-    return {
-      meanLength: c.count / Math.max(1, units[name].length),
-      sd,
-      epsilon: { low: widths.token.low * factor, high: widths.token.high * factor },
-      current: widths[name],
-    };
-  };
+  const level = (name: Level) => ({ meanLength: c.count / Math.max(1, units[name].length), sd: sdOf(units[name]) });
   return {
     windows,
     guide: WINDOW_LENGTHS.map((length) => ({ length, sd: tokenSd / Math.sqrt(length) })),
@@ -45,23 +40,39 @@ export function lengthScaling(c: CompactBatch, widths: ClipWidths): LengthScalin
   };
 }
 
+/**
+ * Spread against length, with the width that each level would need to reach as many sd as the token level's.
+ * @param widths in force
+ */
+export function lengthScaling(spread: Spread, widths: ClipWidths): LengthScaling {
+  const { levels, ...rest } = spread;
+  const level = (name: Level): LengthScaling['levels'][Level] => {
+    // With no spread at all there is nothing to compare; the token's own width stays.
+    const factor = levels.token.sd > 0 ? levels[name].sd / levels.token.sd : 1;
+    return { ...levels[name], epsilon: { low: widths.token.low * factor, high: widths.token.high * factor }, current: widths[name] };
+  };
+  return { ...rest, levels: { token: level('token'), segment: level('segment'), sequence: level('sequence') } };
+}
+
 function windowMeans(c: CompactBatch, delta: Float64Array, length: number): Float64Array {
-  const means: number[] = [];
+  const means = new Float64Array(Math.floor(c.count / length));
+  let n = 0;
   for (let r = 0; r < c.rows; r++) {
     for (let start = c.rowStart[r]; start + length <= c.rowStart[r + 1]; start += length) {
       let sum = 0;
       for (let t = start; t < start + length; t++) sum += delta[t];
-      means.push(sum / length);
+      means[n++] = sum / length;
     }
   }
-  return Float64Array.from(means);
+  return means.subarray(0, n);
 }
 
 /** One value a unit of a column in which units repeat theirs. */
 function unitsOf(column: Float64Array, unitEnd: Uint32Array): Float64Array {
-  const out: number[] = [];
-  for (let t = 0; t < column.length; t = unitEnd[t]) out.push(column[t]);
-  return Float64Array.from(out);
+  const out = new Float64Array(column.length);
+  let n = 0;
+  for (let t = 0; t < column.length; t = unitEnd[t]) out[n++] = column[t];
+  return out.subarray(0, n);
 }
 
 /** Population sd; 0 without values. */

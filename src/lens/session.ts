@@ -1,25 +1,28 @@
-import { evaluateTokens, getObjective, OBJECTIVES, type CompactBatch, type Objective, type TokenResults } from '../objectives';
+import { evaluateTokens, getObjective, OBJECTIVES, type CompactBatch, type Objective } from '../objectives';
+import { buildGraph } from '../objectives/graph';
 import { advantageFor } from './advantage';
-import { lensColumns, worstTokens } from './columns';
-import { epsCurve, namedWidths } from './curves';
+import { cutColumns, verdictColumns, worstTokens } from './columns';
+import { bareCurve, epsCurve, namedWidths } from './curves';
 import { solveMatch } from './match';
 import { solveByBisection } from './matchBisect';
-import { clipProfile, evaluateUnclipped, type ClipProfile } from './profile';
 import { compactFor, lensBatch, type Evaluated, type LensBatch } from './prepare';
-import { lengthScaling } from './scaling';
+import { clipProfile, evaluateUnclipped, type ClipProfile } from './profile';
+import { lengthScaling, measureSpread, type Spread } from './scaling';
 import { hasWidths, hyperFor, isPlainBand, modeFor } from './settings';
 import { tableRow } from './table';
-import type { LensAnswer, LensSettings, LensSource, LensTableRow, LensWanted, MatchRequest, MatchResult } from './types';
+import type {
+  EpsCurve, LensAnswer, LensColumns, LensSettings, LensSource, LensTableRow, LensWanted, MatchRequest, MatchResult, ObjectiveColumns, WorstToken,
+} from './types';
 
 /**
  * The lens on one stored batch. What a dragged width does not touch (cuts, unclipped coefficients, the width at which each
  * token is let go, rows of other levels) is kept between requests, so that a drag recounts only what changed.
  */
 export class LensSession {
-  private cut: { key: string; prepared: LensBatch } | null = null;
+  private cut: { key: string; minibatch: number | null; prepared: LensBatch; columns: Omit<LensColumns, 'objectives'>; spread: Spread; worst: WorstToken[] } | null = null;
   private readonly compacts = new Map<string, CompactBatch>();
-  private readonly unclipped = new Map<string, { results: TokenResults; profile: ClipProfile | null }>();
-  private readonly evaluations = new Map<string, Evaluated>();
+  private readonly unclipped = new Map<string, { coefficient: Float64Array; profile: ClipProfile | null; curve: EpsCurve | null }>();
+  private readonly evaluations = new Map<string, Evaluated & { verdict: ObjectiveColumns }>();
   private readonly rows = new Map<string, LensTableRow>();
 
   constructor(readonly source: LensSource) {}
@@ -30,36 +33,41 @@ export class LensSession {
    */
   answer(settings: LensSettings, wanted: LensWanted): LensAnswer {
     const started = performance.now();
-    const prepared = this.prepare(settings);
+    const { prepared, columns, spread, worst } = this.prepare(settings);
     const objectives = (wanted.objectives ?? OBJECTIVES.map((o) => o.id)).map(getObjective);
-    const needsScaling = wanted.scaling === true || wanted.curves === true;
-    const scaling = needsScaling ? lengthScaling(this.compactOf(prepared, getObjective('grpo'), settings), settings.widths) : null;
+    const scaling = lengthScaling(spread, settings.widths);
     const out: LensAnswer = {
-      columns: wanted.columns ? lensColumns(prepared, this.compactOf(prepared, getObjective('grpo'), settings), objectives.map((o) => this.evaluate(prepared, o, settings))) : null,
+      columns: wanted.columns ? { ...columns, objectives: Object.fromEntries(objectives.map((o) => [o.id, this.evaluate(prepared, o, settings).verdict])) } : null,
       table: wanted.table ? this.table(prepared, objectives, settings, wanted.variants === true) : null,
       curves: wanted.curves
         ? objectives.flatMap((o) => {
-            const profile = this.unclippedOf(prepared, o, settings).profile;
-            return profile ? [epsCurve(o, profile, this.widthsOf(o, settings), scaling)] : [];
+            const { profile, curve } = this.unclippedOf(prepared, o, settings);
+            return profile && curve ? [epsCurve(curve, profile, this.widthsOf(o, settings), scaling)] : [];
           })
         : null,
       scaling: wanted.scaling ? scaling : null,
       match: wanted.match ? this.match(prepared, settings, wanted.match) : null,
-      worst: wanted.columns ? worstTokens(prepared) : [],
+      worst: wanted.columns ? worst : [],
       ms: 0,
     };
     this.prune(objectives.length);
     return { ...out, ms: performance.now() - started };
   }
 
-  private prepare(settings: LensSettings): LensBatch {
+  private prepare(settings: LensSettings): NonNullable<typeof this.cut> {
     const { rule, minLength, edits, minibatch } = settings;
     const key = JSON.stringify([rule, minLength, edits, minibatch]);
     if (this.cut?.key !== key) {
-      this.cut = { key, prepared: lensBatch(this.source, settings) };
-      for (const cache of [this.compacts, this.unclipped, this.evaluations, this.rows]) cache.clear();
+      const prepared = lensBatch(this.source, settings);
+      const isSameRows = this.cut !== null && this.cut.minibatch === minibatch;
+      this.compacts.clear();
+      for (const cache of [this.unclipped, this.evaluations, this.rows]) {
+        for (const name of [...cache.keys()]) if (!isSameRows || !name.startsWith(UNCUT)) cache.delete(name);
+      }
+      const compact = this.compactOf(prepared, getObjective('grpo'), settings);
+      this.cut = { key, minibatch, prepared, columns: cutColumns(prepared, compact), spread: measureSpread(compact), worst: worstTokens(prepared) };
     }
-    return this.cut.prepared;
+    return this.cut;
   }
 
   private compactOf(prepared: LensBatch, objective: Objective, settings: LensSettings): CompactBatch {
@@ -70,32 +78,35 @@ export class LensSession {
     return kept(this.compacts, key, () => compactFor(prepared, objective, mode));
   }
 
-  private evaluate(prepared: LensBatch, objective: Objective, settings: LensSettings): Evaluated {
+  private evaluate(prepared: LensBatch, objective: Objective, settings: LensSettings): Evaluated & { verdict: ObjectiveColumns } {
     const hyper = hyperFor(objective, this.source.record.config, settings, prepared.hasRef);
     const mode = modeFor(objective, settings, this.source.maxTokens);
     return kept(this.evaluations, keyOf(objective, mode, hyper), () => {
       const compact = this.compactOf(prepared, objective, settings);
-      return { objective, compact, results: evaluateTokens(objective, compact, hyper), hyper, mode };
+      const evaluated: Evaluated = { objective, compact, results: evaluateTokens(objective, compact, hyper), hyper, mode };
+      return { ...evaluated, verdict: verdictColumns(evaluated) };
     });
   }
 
   /** Without clips: the same whatever the widths. */
-  private unclippedOf(prepared: LensBatch, objective: Objective, settings: LensSettings): { results: TokenResults; profile: ClipProfile | null } {
+  private unclippedOf(prepared: LensBatch, objective: Objective, settings: LensSettings): { coefficient: Float64Array; profile: ClipProfile | null; curve: EpsCurve | null } {
     const hyper = hyperFor(objective, this.source.record.config, settings, prepared.hasRef);
     const key = keyOf(objective, modeFor(objective, settings, this.source.maxTokens), { ...hyper, clipLow: 0, clipHigh: 0 });
     return kept(this.unclipped, key, () => {
       const compact = this.compactOf(prepared, objective, settings);
       const results = evaluateUnclipped(objective, compact, hyper);
-      return { results, profile: isPlainBand(objective) ? clipProfile(objective, compact, results, hyper.dualClip ?? 0) : null };
+      const profile = isPlainBand(objective) ? clipProfile(objective, compact, results, hyper.dualClip) : null;
+      return { coefficient: results.coefficient, profile, curve: profile && bareCurve(objective, profile) };
     });
   }
 
   private row(prepared: LensBatch, objective: Objective, settings: LensSettings, variant: LensTableRow['variant']): LensTableRow {
-    const evaluated = this.evaluate(prepared, objective, settings);
+    const hyper = hyperFor(objective, this.source.record.config, settings, prepared.hasRef);
+    const mode = modeFor(objective, settings, this.source.maxTokens);
     // An objective without widths is measured with its level's.
     const band = objective.widths ? '' : JSON.stringify(settings.widths);
-    return kept(this.rows, `${variant ?? ''}|${band}|${keyOf(objective, evaluated.mode, evaluated.hyper)}`, () =>
-      tableRow(prepared, evaluated, this.unclippedOf(prepared, objective, settings).results.coefficient, settings.widths, variant),
+    return kept(this.rows, keyOf(objective, mode, hyper, `${variant ?? ''}${band}`), () =>
+      tableRow(prepared, this.evaluate(prepared, objective, settings), this.unclippedOf(prepared, objective, settings).coefficient, settings.widths, variant),
     );
   }
 
@@ -134,8 +145,25 @@ export class LensSession {
   }
 }
 
-function keyOf(objective: Objective, mode: string, hyper: Readonly<Record<string, number>>): string {
-  return `${objective.id}|${mode}|${JSON.stringify(hyper)}`;
+/** Mark of what stays when the same rows are cut differently. */
+const UNCUT = 'uncut ';
+
+function keyOf(objective: Objective, mode: string, hyper: Readonly<Record<string, number>>, more = ''): string {
+  return `${readsSegments(objective) ? '' : UNCUT}${objective.id}|${mode}|${JSON.stringify(hyper)}|${more}`;
+}
+
+const segmentReaders = new WeakMap<Objective, boolean>();
+
+/** True when an objective's numbers depend on where subsentences are cut. */
+function readsSegments(objective: Objective): boolean {
+  let found = segmentReaders.get(objective);
+  if (found === undefined) {
+    const { loss, logRatio, clipped, widths } = objective;
+    const { nodes } = buildGraph([loss, logRatio, clipped, ...(widths ? [widths.low, widths.high] : [])]);
+    found = nodes.some(({ expr }) => (expr.kind === 'mean' && expr.level === 'segment') || (expr.kind === 'leaf' && expr.name === 'entropyRatio'));
+    segmentReaders.set(objective, found);
+  }
+  return found || objective.importanceSamplingLevel === 'segment';
 }
 
 /** The value under a key, made when there is none; a value that is used again becomes the newest. */
