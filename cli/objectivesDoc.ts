@@ -1,5 +1,5 @@
 import { LEVEL_TITLE } from '../src/core/levels';
-import { AGGREGATION_HELP, ESTIMATORS, LOSS_AGG_MODES, objectiveTex, OBJECTIVES, type Objective } from '../src/objectives';
+import { ADVANTAGE_ESTIMATORS, AGGREGATION_HELP, ESTIMATORS, LOSS_AGG_MODES, objectiveTex, OBJECTIVES, type Objective } from '../src/objectives';
 
 /** docs/objectives.md, written from the definitions themselves; a test holds the file to this. */
 
@@ -14,6 +14,10 @@ export function objectivesMarkdown(): string {
     '## Aggregation (`lossAggMode`)',
     '',
     ...LOSS_AGG_MODES.map((mode) => `- \`${mode}\`: ${AGGREGATION_HELP[mode]}`),
+    '',
+    '## Advantages (`advantage`)',
+    '',
+    ...ADVANTAGE_ESTIMATORS.map((id) => `- \`${id}\`: ${ESTIMATORS[id].text}`),
     '',
     ...OBJECTIVES.flatMap(section),
   ].join('\n');

@@ -141,6 +141,15 @@ describe('input', () => {
     expect(all[0].notes?.join()).toMatch(/one subsentence/);
   });
 
+  it('rewards by another objective’s rule, and by none', async () => {
+    const row = { oldLogp: [[-1], [-1], [-1]], newLogp: [[-1], [-1], [-1]], mask: [[1], [1], [1]], rewards: [1, 0, 0] };
+    const grouped = { ...row, groups: [0, 0, 0] };
+    const lines = [{ ...grouped, set: { advantage: 'leaveOneOut' } }, { ...grouped, objective: 'drGrpo', maxTokens: 4 }, { ...row, objective: 'reinforce' }, { ...row, objective: 'rft' }];
+    const all = results(await ratioscope(['eval', '--objective', 'cispo', '--set', 'beta=0', '--input', file('est.jsonl', ...lines)]));
+    const want = [[1, -0.5, -0.5], [2 / 3, -1 / 3, -1 / 3], [2 / 3, -1 / 3, -1 / 3], [1, 0, 0]];
+    all.forEach((result, i) => expectClose(result.advantages.flat(), want[i], 1e-12));
+  });
+
   it('rewards with value logits for sppo: advantage, loss and critic of B1', async () => {
     const { advantages: _, ...rest } = fixture;
     const [result] = results(await ratioscope(['eval', '--objective', 'sppo', '--input', file('s.json', { ...rest, rewards: [1, 0], values: [0.4, -0.2] })]));
