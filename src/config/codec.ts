@@ -1,4 +1,5 @@
 import type { ModelId } from '../model/config';
+import { isCustom, registerFrom } from './custom';
 import { FIELD_NAMES, fieldOf, isFieldName } from './fields';
 import type { FieldName, Problem } from './fieldTypes';
 import { findPreset, objectivePatch, presetConfig } from './presets';
@@ -14,7 +15,8 @@ const ALWAYS: readonly FieldName[] = ['preset', 'model', 'seed'];
 export function configToHash(config: RunConfig): string {
   const base = baseOf(config.preset, config.model, config.objective);
   const names = [...ALWAYS, ...FIELD_NAMES.filter((name) => !ALWAYS.includes(name) && (config[name] !== base[name] || (name === 'objective' && config.objective !== presetObjective(config.preset, config.model))))];
-  return names.map((name) => `${name}=${encodeURIComponent(String(config[name]))}`).join('&');
+  const value = (name: FieldName): string => (name === 'objective' && isCustom(config.objective) ? 'custom' : String(config[name]));
+  return names.map((name) => `${name}=${encodeURIComponent(value(name))}`).join('&');
 }
 
 export interface Decoded {
@@ -50,7 +52,8 @@ export function hashToConfig(hash: string, defaultModel: ModelId): Decoded {
   };
   const preset = pick('preset', 'grpo');
   const model: ModelId = pick('model', defaultModel) === 'main' ? 'main' : 'small';
-  const base = baseOf(preset, model, pick('objective', presetObjective(preset, model)));
+  const typed = registerFrom({ objective: given.get('objective') ?? '', customObjective: given.get('customObjective') ?? '' });
+  const base = baseOf(preset, model, typed ?? pick('objective', presetObjective(preset, model)));
   const checked = validateConfig(Object.fromEntries(given), base);
   return { config: checked.config, problems: [...problems, ...checked.problems], modelGiven: given.has('model') };
 }

@@ -41,10 +41,20 @@ export interface BoolField extends FieldBase {
   default: boolean;
 }
 
-export type Field = NumberField | ChoiceField | BoolField;
+/** Text that a person typed. */
+export interface TextField extends FieldBase {
+  kind: 'text';
+  default: string;
+  /** Characters. */
+  maxLength: number;
+}
+
+type TextName = 'customObjective' | 'customParameters';
+
+export type Field = TextField | NumberField | ChoiceField | BoolField;
 
 /** One field for every setting, each of the right kind: a setting without a field does not compile. */
-export type FieldTable = { [K in FieldName]: K extends OwnHyperparameter ? NumberField : [RunConfig[K]] extends [boolean] ? BoolField : [RunConfig[K]] extends [number] ? NumberField : ChoiceField<Extract<RunConfig[K], string>> };
+export type FieldTable = { [K in FieldName]: K extends TextName ? TextField : K extends OwnHyperparameter ? NumberField : [RunConfig[K]] extends [boolean] ? BoolField : [RunConfig[K]] extends [number] ? NumberField : ChoiceField<Extract<RunConfig[K], string>> };
 
 /** What was wrong with a value, and what was done about it. */
 export interface Problem {

@@ -1,4 +1,5 @@
 import { ADVANTAGE_ESTIMATORS, ESTIMATORS, LOSS_AGG_MODES } from '../objectives';
+import { MAX_TEXT } from '../objectives/custom';
 import { DEFAULT_TASK, OBJECTIVE_CHOICES, TASK_CHOICES } from './choices';
 import { OWN_FIELDS } from './ownFields';
 import { PRESETS } from './presetList';
@@ -33,6 +34,14 @@ export const FIELDS: FieldTable = {
     kind: 'choice', label: 'Objective', unit: '', group: 'run', live: true, default: 'grpo',
     help: 'Which loss turns ratios and advantages into a gradient.',
     choices: OBJECTIVE_CHOICES,
+  },
+  customObjective: {
+    kind: 'text', label: 'Your objective', unit: '', group: 'run', live: true, default: '', maxLength: MAX_TEXT,
+    help: 'Text of an objective that you wrote: the loss of one token, in the language of the editor.',
+  },
+  customParameters: {
+    kind: 'text', label: 'Its parameters', unit: '', group: 'run', live: true, default: '', maxLength: 1000,
+    help: 'Values of the parameters that it declares, as name=value, separated by commas.',
   },
   task: {
     kind: 'choice', label: 'Task', unit: '', group: 'run', live: false, default: DEFAULT_TASK,
@@ -236,6 +245,7 @@ export function defaultConfig(): RunConfig {
 /** Words for a value: a choice by its label, a number in short form. */
 export function formatValue(name: FieldName, value: RunConfig[FieldName]): string {
   const field = fieldOf(name);
+  if (field.kind === 'text') return `${String(value).length} characters`;
   if (field.kind === 'choice') return field.choices.find((c) => c.value === value)?.label ?? String(value);
   if (field.kind === 'bool') return value === true ? 'on' : 'off';
   return String(value);
@@ -251,6 +261,8 @@ const SHORT: Partial<Record<FieldName, string>> = {
 
 /** A short mark for the charts, e.g. "epochs 1 → 4". */
 export function describeChange(name: FieldName, from: RunConfig[FieldName], to: RunConfig[FieldName]): string {
+  if (name === 'customObjective') return 'your objective edited';
+  if (name === 'customParameters') return `parameters ${String(to).replaceAll(',', ', ') || 'as declared'}`;
   const short = (value: RunConfig[FieldName]): string => (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value));
   return `${SHORT[name] ?? fieldOf(name).label.toLowerCase()} ${short(from)} → ${short(to)}`;
 }

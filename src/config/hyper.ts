@@ -1,8 +1,10 @@
 import type { Level } from '../core/levels';
-import { ESTIMATORS, getObjective, nominalWidths, type AdvantageEstimator } from '../objectives';
+import { ESTIMATORS, getObjective, nominalWidths, type AdvantageEstimator, type Objective } from '../objectives';
 import type { ClipWidths, Hyperparameters } from '../objectives/types';
+import { isCustomId } from '../objectives/custom';
+import { holdParameter, readParameters } from './custom';
 import { isFieldName } from './fields';
-import { ownFieldName } from './ownFields';
+import { isShared, ownFieldName } from './ownFields';
 import type { RunConfig } from './runConfig';
 
 /** The clip widths in force at each level: the band that every level is measured with, whichever objective trains. */
@@ -47,6 +49,7 @@ export function levelOf(config: RunConfig): Level {
 export function hyperparametersOf(config: RunConfig): Hyperparameters {
   const objective = getObjective(config.objective);
   const widths = clipWidthsOf(config)[objective.importanceSamplingLevel];
+  if (isCustomId(objective.id)) return customHyperparameters(objective, config, widths);
   return Object.fromEntries(objective.hyperparameters.map(({ name, default: value }) => {
     if (name === 'clipLow') return [name, widths.low];
     if (name === 'clipHigh') return [name, widths.high];
@@ -56,5 +59,15 @@ export function hyperparametersOf(config: RunConfig): Hyperparameters {
     const field = isFieldName(own) ? own : name;
     const setting = isFieldName(field) ? config[field] : value;
     return [name, typeof setting === 'number' ? setting : value];
+  }));
+}
+
+/** A typed objective's values: the shared ones from their settings, held in the bounds that it declares, the others from `customParameters`. */
+function customHyperparameters(objective: Objective, config: RunConfig, widths: { low: number; high: number }): Hyperparameters {
+  const own = readParameters(config.customParameters);
+  const settings: Record<string, unknown> = { ...config, clipLow: widths.low, clipHigh: widths.high, ...(config.klPlacement === 'reward' && { beta: 0 }) };
+  return Object.fromEntries(objective.hyperparameters.map((spec) => {
+    const given = isShared(spec.name) ? settings[spec.name] : own[spec.name];
+    return [spec.name, typeof given === 'number' ? holdParameter(spec, given) : spec.default];
   }));
 }

@@ -7,6 +7,9 @@ import type { OwnHyperparameter } from './runConfig';
 /** Hyperparameters that share a setting with other objectives: the widths go by level, the others by their own name. */
 const SHARED: ReadonlySet<string> = new Set(['clipLow', 'clipHigh', 'dualClip', 'beta', 'entropyScaleLow', 'entropyScaleHigh']);
 
+/** True for a hyperparameter whose setting serves every objective that has one of this name. */
+export const isShared = (hyperparameter: string): boolean => SHARED.has(hyperparameter);
+
 /** Name of the setting that holds one objective's own hyperparameter. */
 export const ownFieldName = (objective: string, hyperparameter: string): OwnHyperparameter => `${objective}.${hyperparameter}`;
 

@@ -18,7 +18,11 @@ export interface RunConfig {
   /** Present for every name in OWN_FIELDS. */
   [own: OwnHyperparameter]: number | undefined;
   preset: string;
+  /** Id of a listed objective, or `custom:...`, which follows from `customObjective`. */
   objective: string;
+  /** Text of an objective that a person typed (objectives/custom), and those of its parameters that differ from their defaults, as "eps=0.3,tau=2"; '' for a listed one. */
+  customObjective: string;
+  customParameters: string;
   task: string;
   model: ModelId;
   /** u32. */

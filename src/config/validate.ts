@@ -1,5 +1,7 @@
 import { defaultConfig, FIELDS, fieldOf, FIELD_NAMES, isFieldName } from './fields';
 import type { Field, FieldName, Problem } from './fieldTypes';
+import { registeredCustom } from '../objectives/custom';
+import { isCustom, registerFrom, settleCustom } from './custom';
 import { answersOf } from './hyper';
 import type { RunConfig } from './runConfig';
 
@@ -25,6 +27,7 @@ export interface Validated {
  */
 export function validateConfig(given: Partial<RunConfig> | Readonly<Record<string, unknown>>, base: RunConfig = defaultConfig(), limits?: ConfigLimits): Validated {
   const problems: Problem[] = [];
+  registerFrom(base);
   const out: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries<unknown>(given)) {
     if (!isFieldName(name)) {
@@ -32,11 +35,16 @@ export function validateConfig(given: Partial<RunConfig> | Readonly<Record<strin
       continue;
     }
     if (value === undefined) continue;
+    if (name === 'objective' && isCustom(value)) {
+      out[name] = value;
+      continue;
+    }
     const result = coerce(fieldOf(name), value, base[name]);
     out[name] = result.value;
     if (result.message !== undefined) problems.push({ field: name, message: `${fieldOf(name).label}: ${result.message}` });
   }
   const config = toConfig(out);
+  problems.push(...settleCustom(config, base));
   problems.push(...crossRules(config, base, limits));
   return { config, problems };
 }
@@ -45,7 +53,7 @@ export function validateConfig(given: Partial<RunConfig> | Readonly<Record<strin
 function toConfig(record: Record<string, unknown>): RunConfig {
   for (const name of FIELD_NAMES) {
     const field = fieldOf(name);
-    const kind = field.kind === 'bool' ? 'boolean' : field.kind === 'choice' ? 'string' : 'number';
+    const kind = field.kind === 'bool' ? 'boolean' : field.kind === 'choice' || field.kind === 'text' ? 'string' : 'number';
     if (typeof record[name] !== kind) throw new Error(`invariant: setting ${name} is not a ${kind}`);
   }
   return record as unknown as RunConfig;
@@ -62,6 +70,11 @@ function coerce(field: Field, raw: unknown, fallback: RunConfig[FieldName]): { v
     if (raw === true || raw === 'true' || raw === '1' || raw === 1) return { value: true };
     if (raw === false || raw === 'false' || raw === '0' || raw === 0) return { value: false };
     return { value: fallback, message: `${quote(raw)} is neither true nor false; it stays ${String(fallback)}.` };
+  }
+  if (field.kind === 'text') {
+    if (typeof raw !== 'string') return { value: fallback, message: `${quote(raw)} is no text; it stays as it was.` };
+    if (raw.length > field.maxLength) return { value: fallback, message: `a text of ${raw.length} characters is longer than ${field.maxLength}; it stays as it was.` };
+    return { value: raw.replace(/\r\n?/g, '\n') };
   }
   if (field.kind === 'choice') {
     if (typeof raw === 'string' && field.choices.some((c) => c.value === raw)) return { value: raw };
@@ -91,7 +104,7 @@ function crossRules(config: RunConfig, base: RunConfig, limits: ConfigLimits | u
   }
   // Moving between the two kinds of objective keeps the number of answers; otherwise only the bad value is mended.
   const answers = answersOf(config);
-  const moved = answers !== answersOf(base);
+  const moved = answers !== (isKnown(base.objective) ? answersOf(base) : answers);
   const rowsGiven = config.prompts * config.groupSize;
   if (answers === 'one' && config.groupSize !== 1) {
     repair('groupSize', 1, 'SPPO takes one answer per prompt;');
@@ -121,6 +134,8 @@ function crossRules(config: RunConfig, base: RunConfig, limits: ConfigLimits | u
   }
   return problems;
 }
+
+const isKnown = (objective: string): boolean => !isCustom(objective) || registeredCustom(objective) !== undefined;
 
 function largestDivisor(of: number, atMost: number): number {
   let d = Math.min(of, atMost);

@@ -1,3 +1,4 @@
+import { isCustom } from '../config/custom';
 import { FIELD_NAMES, fieldOf, isFieldName } from '../config/fields';
 import type { Problem } from '../config/fieldTypes';
 import type { RunConfig } from '../config/runConfig';
@@ -15,6 +16,8 @@ function hasRightKinds(value: Record<string, unknown>): boolean {
     if (!isFieldName(name)) return false;
     const field = fieldOf(name);
     if (field.kind === 'bool') return typeof v === 'boolean';
+    if (field.kind === 'text') return typeof v === 'string' && v.length <= field.maxLength;
+    if (name === 'objective' && isCustom(v)) return true;
     if (field.kind === 'choice') return field.choices.some((c) => c.value === v);
     return typeof v === 'number' && Number.isFinite(v);
   });

@@ -15,10 +15,15 @@ import { TASKS } from '../../src/tasks';
 
 const MODELS = Object.keys(MODEL_CONFIGS) as ModelId[];
 
+/** An objective as a person types it. */
+const TYPED = 'param eps = 0.2 in 0..1;\nparam beta = 0 in 0..0.5;\n-clip(ratio, 1 - eps, 1 + eps) * adv + beta * k3(refLogp - logp)';
+
 /** Any value of the right kind for each setting, valid or not by the cross rules. */
 const anyValue = (name: FieldName): fc.Arbitrary<RunConfig[FieldName]> => {
   const field = fieldOf(name);
   if (field.kind === 'bool') return fc.boolean();
+  if (field.kind === 'text') return name === 'customObjective' ? fc.constantFrom('', TYPED, 'exp(') : fc.constantFrom('', 'eps=0.3', 'eps=9,zeta=1', '=,x');
+  if (name === 'objective') return fc.constantFrom('custom', ...OBJECTIVES.map((o) => o.id));
   if (field.kind === 'choice') return fc.constantFrom(...field.choices.map((c) => c.value));
   if (field.kind === 'int') return fc.integer({ min: field.min, max: field.max });
   return fc.double({ min: field.min, max: field.max, noNaN: true, noDefaultInfinity: true }).map((v) => (v === 0 ? 0 : v));

@@ -37,6 +37,7 @@ export function SettingField({ name, label, dial }: Props) {
           return <Segmented label={words} describedBy={ids.help} value={value as string | number} onChange={set} options={options as { value: string | number; label: string }[]} />;
         }
         if (field.kind === 'choice') return <Select id={ids.control} name={words} value={String(value)} options={field.choices} onChange={set} describedBy={ids.help} />;
+        if (field.kind === 'text') return <input id={ids.control} type="text" value={String(value)} maxLength={field.maxLength} aria-describedby={ids.help} onChange={(event) => set(event.target.value)} />;
         if (field.kind === 'bool') {
           return <input id={ids.control} type="checkbox" className="switch" role="switch" checked={value === true} aria-describedby={ids.help} onChange={(event) => set(event.target.checked)} />;
         }
