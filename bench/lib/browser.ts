@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type BrowserServer, type Page } from 'playwright-core';
 import { UserError } from '../../src/core/errors';
 import { CHROMIUM_ARGS, findChromium } from '../../scripts/lib/chromium.mjs';
 import { createStaticServer, listen } from '../../scripts/serve.mjs';
@@ -30,90 +30,88 @@ export async function buildPage(root: string, outDir: string): Promise<void> {
   });
 }
 
+interface Instance {
+  server: BrowserServer;
+  page: Page;
+  /** As the library names it; set once it is loaded. */
+  adapter?: string;
+}
+
 /**
- * One Chromium and a page for each library, so that one that hangs can be closed without the others.
- * On a machine with a GPU that Chromium offers, that one; else its software adapter.
+ * A Chromium for each library, all of the same build on the same adapter: the GPU process of one that hangs is killed
+ * with it, and what it left in the queue delays nobody. On a machine with a GPU that Chromium offers, that one; else
+ * its software adapter.
  */
 export class BenchBrowser {
-  private browser: Browser | undefined;
-  private readonly pages = new Map<SubjectId, Page>();
-  private readonly adapters = new Map<SubjectId, string>();
-  private server: { url: string; close: () => void } | undefined;
+  private readonly instances = new Map<SubjectId, Instance>();
+  private site: { url: string; close: () => void } | undefined;
   private software: boolean;
-  /** Console errors and exceptions of the page in use, to explain a failure. */
+  /** Console errors and exceptions since the cell was opened, to explain a failure. */
   private problems: string[] = [];
+  private version = '';
 
   constructor(private readonly folder: string, forceSoftware: boolean) {
     this.software = forceSoftware;
   }
 
+  /** Finds the adapter with our own engine. */
   async open(): Promise<{ version: string; adapter: string }> {
     const server = createStaticServer({ root: this.folder });
     const port = await listen(server, 0);
-    this.server = {
+    this.site = {
       url: `http://127.0.0.1:${port}/`,
       close: () => {
         server.closeAllConnections();
         server.close();
       },
     };
-    await this.launch();
-    let adapter = await this.load('ours', 120_000).catch((error: unknown) => error as Error);
+    const attempt = (): Promise<string | Error> => this.load('ours', 120_000).catch((error: unknown) => error as Error);
+    let adapter = await attempt();
     if (adapter instanceof Error && !this.software) {
       this.software = true;
-      await this.relaunch();
-      adapter = await this.load('ours', 120_000).catch((error: unknown) => error as Error);
+      await this.drop('ours');
+      adapter = await attempt();
     }
     if (adapter instanceof Error) throw new UserError(`Chromium offers no WebGPU adapter: ${adapter.message}`, 'Try npm test, which says what is missing.');
-    return { version: this.browser?.version() ?? '', adapter };
+    return { version: this.version, adapter };
   }
 
-  private async launch(): Promise<void> {
+  private async launch(id: SubjectId): Promise<Instance> {
     const executablePath = findChromium();
     if (!executablePath) throw new UserError('No Chromium was found.', 'Run npm test, which installs it or says what to install.');
     const args = this.software ? CHROMIUM_ARGS : [...CHROMIUM_ARGS.filter((arg) => !/swiftshader/.test(arg)), '--enable-features=Vulkan', '--ignore-gpu-blocklist'];
-    this.browser = await chromium.launch({ executablePath, headless: true, args: [...args, '--headless=new'] });
-  }
-
-  /** Starts afresh: whatever a stopped library left in the GPU process is gone. */
-  async relaunch(): Promise<void> {
-    const old = this.browser;
-    this.browser = undefined;
-    this.pages.clear();
-    await old?.close().catch(() => {});
-    await this.launch();
-  }
-
-  /** Closes a library's page after it was stopped; false when it does not let go, and the browser must be started afresh. */
-  async drop(id: SubjectId): Promise<boolean> {
-    const page = this.pages.get(id);
-    this.pages.delete(id);
-    if (!page) return true;
-    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 10_000));
-    return Promise.race([page.context().close().then(() => true), late]).catch(() => false);
-  }
-
-  /** Opens a library's page once; returns the adapter in its words. */
-  async load(id: SubjectId, limitMs: number): Promise<string> {
-    const known = this.pages.has(id) ? this.adapters.get(id) : undefined;
-    if (known !== undefined) return known;
-    const browser = this.browser;
-    const server = this.server;
-    if (!browser || !server) throw new Error('the browser is not open');
-    // The content security policy of our server is for our own page; a peer must not fail by it.
+    const server = await chromium.launchServer({ executablePath, headless: true, args: [...args, '--headless=new'] });
+    const browser = await chromium.connect(server.wsEndpoint());
+    this.version = browser.version();
+    // The content security policy of our server is for our own page; another library must not fail by it.
     const page = await (await browser.newContext({ bypassCSP: true })).newPage();
     page.on('console', (message) => {
       if (message.type() === 'error') this.problems.push(message.text());
     });
     page.on('pageerror', (error) => this.problems.push(String(error)));
-    this.pages.set(id, page);
-    const adapter = await this.within(page, 'loading', limitMs, async () => {
-      await page.goto(`${server.url}index.html`);
+    const instance = { server, page };
+    this.instances.set(id, instance);
+    return instance;
+  }
+
+  /** Starts a library's browser and page once; returns the adapter in its words. */
+  async load(id: SubjectId, limitMs: number): Promise<string> {
+    const instance: Instance = this.instances.get(id) ?? (await this.launch(id));
+    if (instance.adapter !== undefined) return instance.adapter;
+    const { page } = instance;
+    instance.adapter = await this.within(page, 'loading', limitMs, async () => {
+      await page.goto(`${this.site?.url}index.html`);
       await page.waitForFunction(() => 'bench' in globalThis);
       return page.evaluate((subject) => (globalThis as unknown as Scripted).bench.load(subject), id);
     });
-    this.adapters.set(id, adapter);
-    return adapter;
+    return instance.adapter;
+  }
+
+  /** Kills a library's browser, with all that it left undone. */
+  async drop(id: SubjectId): Promise<void> {
+    const instance = this.instances.get(id);
+    this.instances.delete(id);
+    await instance?.server.kill();
   }
 
   openCell(id: SubjectId, cell: CellSpec, limitMs: number): Promise<{ firstMs: number; proof: Proof }> {
@@ -135,15 +133,13 @@ export class BenchBrowser {
   }
 
   async close(): Promise<void> {
-    await this.browser?.close().catch(() => {});
-    this.server?.close();
+    for (const id of [...this.instances.keys()]) await this.drop(id);
+    this.site?.close();
   }
 
   private async ask<T>(id: SubjectId, limitMs: number, question: (page: Page) => Promise<T>): Promise<T> {
-    const page = this.pages.get(id);
+    const page = this.instances.get(id)?.page;
     if (!page) throw new Error(`${id} is not loaded`);
-    // A page in the background has its timers slowed.
-    await page.bringToFront();
     return this.within(page, 'compiling and the first run', limitMs, () => question(page));
   }
 

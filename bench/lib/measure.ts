@@ -5,6 +5,8 @@ import { SUBJECTS, type CellResult, type CellSpec, type Outcome, type Proof, typ
 import { cellId, isCompared } from './work';
 
 export interface MeasureOptions {
+  /** Libraries not asked, each with the reason. */
+  leftOut: Partial<Record<SubjectId, string>>;
   rounds: number;
   /** Most time one library gets for one cell, compiling included. */
   limitMs: number;
@@ -35,7 +37,7 @@ export async function measureCell(browser: BenchBrowser, spec: CellSpec, subject
   const running: Running[] = [];
   for (const id of SUBJECTS) {
     if (!subjects.includes(id)) continue;
-    const cannot = CANNOT[id]?.[spec.kind];
+    const cannot = CANNOT[id]?.[spec.kind] ?? options.leftOut[id];
     if (id !== 'ours' && !isCompared(spec)) outcomes[id] = { status: 'cannot', reason: WHY_NOT_ASKED };
     else if (cannot !== undefined) outcomes[id] = { status: 'cannot', reason: cannot };
     else {
@@ -48,7 +50,7 @@ export async function measureCell(browser: BenchBrowser, spec: CellSpec, subject
       });
       if (outcome) outcomes[id] = outcome;
       if (outcome) options.report(`${cellId(spec)}: ${id} ${describeOutcome(outcome)}`);
-      if (outcome?.status === 'overLimit' && !(await browser.drop(id))) await reopen(browser, spec, running, options);
+      if (outcome?.status === 'overLimit') await browser.drop(id);
     }
   }
   for (let round = 0; round < options.rounds; round++) {
@@ -64,7 +66,7 @@ export async function measureCell(browser: BenchBrowser, spec: CellSpec, subject
       running.splice(running.indexOf(entry), 1);
       if (entry.runs.length === 0) outcomes[entry.id] = outcome;
       else outcomes[entry.id] = finished(entry, running, `stopped after ${entry.runs.length} runs: ${'reason' in outcome ? outcome.reason : ''}`);
-      if (outcome.status === 'overLimit' && !(await browser.drop(entry.id))) await reopen(browser, spec, running, options);
+      if (outcome.status === 'overLimit') await browser.drop(entry.id);
     }
   }
   for (const entry of running) {
@@ -104,18 +106,6 @@ async function attempt(browser: BenchBrowser, id: SubjectId, action: () => Promi
     const complaint = browser.complaints.at(-1);
     await browser.closeCell(id);
     return { status: 'failed', reason: [messageOf(error), complaint].filter(Boolean).join(' / ').slice(0, 600) };
-  }
-}
-
-/** After a relaunch every library in the running has to compile again. */
-async function reopen(browser: BenchBrowser, spec: CellSpec, running: Running[], options: MeasureOptions): Promise<void> {
-  await browser.relaunch();
-  for (const entry of [...running]) {
-    const failed = await attempt(browser, entry.id, async () => {
-      await browser.load(entry.id, options.limitMs);
-      await browser.openCell(entry.id, spec, options.limitMs);
-    });
-    if (failed) running.splice(running.indexOf(entry), 1);
   }
 }
 
