@@ -2,14 +2,15 @@
 export { advantageFor, advantageNote } from './advantage';
 export { batchToJsonl, BATCH_FORMAT, parseBatch, type ParsedBatch } from './batchFile';
 export { decodeLens, encodeLens, LENS_NAMES } from './codec';
-export { icicleOf, objectiveAtLevel, rowSummaries, worstTokenOf, worstTokens } from './columns';
+export { objectiveAtLevel, worstTokens } from './columns';
 export { EPSILON_GRID, namedWidths, type VariantKind } from './curves';
 export { longerUnit, moveToken, WHAT_IF_LENGTHS } from './dilution';
 export { explainToken } from './explain';
 export { tableCsv } from './exportTable';
+export { icicleOf } from './icicle';
 export { lensBatch } from './prepare';
 export { lengthScaling, measureSpread, WINDOW_LENGTHS } from './scaling';
-export { segmentsOf, segmentsOfRow, startsOf, toggleCut } from './segmentRule';
+export { segmentsOf, segmentsOfRow, startsOf } from './segmentRule';
 export { LensSession } from './session';
 export { hyperFor, isPlainBand, LENS_BOUNDS, lensSettingsOf, modeFor } from './settings';
 export { TABLE_COLUMNS, tableColumn } from './table';

@@ -59,13 +59,6 @@ export function startsOf(segments: ArrayLike<number>): number[] {
   return starts;
 }
 
-/** Puts in a cut before token t, or takes it away; ascending, without indices that cut nothing. */
-export function toggleCut(segments: ArrayLike<number>, t: number): number[] {
-  const starts = startsOf(segments);
-  if (!Number.isInteger(t) || t < 1 || t >= segments.length) return starts;
-  return starts.includes(t) ? starts.filter((s) => s !== t) : [...starts, t].sort((a, b) => a - b);
-}
-
 /** Ids from the places at which a new subsentence starts; places outside 1..length-1 cut nothing. */
 function idsOf(starts: readonly number[], length: number): Uint32Array {
   const cuts = new Uint8Array(length);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { icicleOf, LensSession, lensSettingsOf, moveToken, segmentsOf, startsOf, type LensSettings, type LensSource, type MatchResult } from '../../src/lens';
+import { CLIP_STATES, icicleOf, LensSession, lensSettingsOf, moveToken, segmentsOf, startsOf, type LensSettings, type LensSource, type MatchResult } from '../../src/lens';
 import { EPSILON_GRID } from '../../src/lens/curves';
 import { computeMetrics, getObjective, OBJECTIVES } from '../../src/objectives';
 import { expectClose } from '../helpers/expectClose';
@@ -221,11 +221,17 @@ describe('levels meet', () => {
       fc.property(sources, (source) => {
         const { columns } = new LensSession(source).answer(base(source), { columns: true });
         source.record.completions.forEach((row, i) => {
-          const icicle = columns && icicleOf(columns, i, { token: 'grpo', segment: 'lpo', sequence: 'gspo' });
+          const icicle = icicleOf(source, i, base(source), { token: 'grpo', segment: 'lpo', sequence: 'gspo' });
           if (!icicle) throw new Error(`no icicle for ${i}`);
           expect(icicle.token.map((cell) => [cell.start, cell.end])).toEqual(row.tokens.map((_, t) => [t, t + 1]));
           expect([icicle.segment[0].start, icicle.segment.at(-1)?.end, icicle.sequence.start, icicle.sequence.end]).toEqual([0, row.tokens.length, 0, row.tokens.length]);
           expect(icicle.segment.slice(1).map((cell) => cell.start)).toEqual(startsOf(segmentsOf(source, base(source))[i]));
+          // The same verdicts as the columns of the whole batch.
+          for (const cell of [...icicle.token, ...icicle.segment, icicle.sequence]) {
+            const verdict = columns?.objectives[icicle.objectives[cell.level]];
+            const at = (columns?.rowStart[i] ?? 0) + cell.start;
+            expect([cell.state, cell.low, cell.high, cell.logRatio]).toEqual([CLIP_STATES[verdict?.state[at] ?? -1], verdict?.low[at], verdict?.high[at], verdict?.logRatio[at]]);
+          }
           const mass = (cells: readonly { start: number; end: number; logRatio: number }[]) => cells.reduce((sum, cell) => sum + (cell.end - cell.start) * cell.logRatio, 0);
           expectClose([mass(icicle.segment), mass([icicle.sequence])], [mass(icicle.token), mass(icicle.token)], 1e-10, 'log mass');
         });
@@ -252,6 +258,19 @@ describe('a token under the hand', () => {
         for (const level of ['token', 'segment', 'sequence'] as const) {
           expectClose(move.after.logRatio[level] - move.before.logRatio[level], by / move.lengths[level], 1e-12, level);
         }
+      }),
+      SETTINGS,
+    );
+  });
+
+  it('the icicle with a moved token is the icicle of the batch in which it stands there', () => {
+    fc.assert(
+      fc.property(addressed, ({ source, completion, token, by }) => {
+        const leaders = { token: 'grpo', segment: 'sspo', sequence: 'gspo' };
+        const moved = structuredClone(source);
+        const row = moved.record.completions[completion];
+        row.newLogp = Float64Array.from(row.newLogp, (x, t) => (t === token ? x + by : x)) as unknown as Float32Array;
+        expect(icicleOf(source, completion, base(source), leaders, { token, by })).toEqual(icicleOf(moved, completion, base(source), leaders));
       }),
       SETTINGS,
     );

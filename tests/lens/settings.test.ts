@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { presetConfig } from '../../src/config/presets';
-import { decodeLens, encodeLens, isPlainBand, LENS_NAMES, lensSettingsOf, segmentsOf, segmentsOfRow, startsOf, toggleCut, type LensSettings, type LensSource, type SegmentRule } from '../../src/lens';
+import { decodeLens, encodeLens, isPlainBand, LENS_NAMES, lensSettingsOf, segmentsOf, segmentsOfRow, startsOf, type LensSettings, type LensSource, type SegmentRule } from '../../src/lens';
 import { OBJECTIVES, quantile, segmentTokens } from '../../src/objectives';
 import { recordOf } from '../helpers/lensRecord';
 import { randomBatch } from '../helpers/lossBatch';
@@ -88,13 +88,6 @@ describe('cutting rules', () => {
       const settings = { ...base, rule };
       segmentsOf(source, settings).forEach((ids, i) => expect(segmentsOfRow(source, settings, i)).toEqual(ids));
     }
-  });
-
-  it('a cut is put in and taken away', () => {
-    const ids = startsFrom([2, 5], 8);
-    expect(toggleCut(ids, 4)).toEqual([2, 4, 5]);
-    expect(toggleCut(ids, 5)).toEqual([2]);
-    for (const t of [0, 8, -1, 1.5]) expect(toggleCut(ids, t)).toEqual([2, 5]);
   });
 });
 

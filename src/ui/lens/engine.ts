@@ -4,11 +4,10 @@ import type { Hyperparameters } from '../../objectives/types';
 import { objectiveAtLevel } from '../../lens/columns';
 import { longerUnit, moveToken as moveOne } from '../../lens/dilution';
 import { explainToken } from '../../lens/explain';
-import { clipState, isCutAt, markAt, segmentSpans } from '../../lens/marks';
-import { evaluateRow, oneRow } from '../../lens/oneRow';
+import { icicleOf } from '../../lens/icicle';
 import { hyperFor, LENS_BOUNDS } from '../../lens/settings';
 import { TABLE_COLUMNS } from '../../lens/table';
-import type { Icicle, IcicleCell, LensColumnSpec, LensSettings, LensSource, LongerUnit, TokenExplanation, TokenMove } from '../../lens/types';
+import type { Icicle, LensColumnSpec, LensSettings, LensSource, LongerUnit, TokenExplanation, TokenMove } from '../../lens/types';
 import type { TokenAddress } from '../charts/types';
 
 /** What the page computes itself, in the frame of a drag: one answer at a time. Everything over the whole batch is the worker's. */
@@ -21,26 +20,8 @@ export function leadersOf(source: LensSource): Record<Level, string> {
 }
 
 /** One answer at three levels; with a token moved by some nats when `move` says so. */
-export function icicleFor(source: LensSource, settings: LensSettings, completion: number, move: { token: number; by: number } | null): Icicle | null {
-  const one = oneRow(source, completion, { ...settings, minibatch: null });
-  if (!one) return null;
-  const leaders = leadersOf(source);
-  const newLogp = Float64Array.from(one.row.newLogp);
-  if (move) newLogp[move.token] = (newLogp[move.token] ?? 0) + move.by;
-  const evaluated = Object.fromEntries(LEVELS.map((level) => [level, evaluateRow(one, leaders[level], newLogp)])) as Record<Level, ReturnType<typeof evaluateRow>>;
-  const cell = (level: Level, start: number, end: number): IcicleCell => {
-    const { logRatio, ratio, low, high } = markAt(evaluated[level], start);
-    return { level, start, end, logRatio, ratio, low, high, state: clipState(ratio, low, high, isCutAt(evaluated[level], start)) };
-  };
-  const length = one.row.tokens.length;
-  return {
-    completion,
-    objectives: leaders,
-    token: Array.from({ length }, (_, t) => cell('token', t, t + 1)),
-    segment: segmentSpans(one.segments).map(({ start, end }) => cell('segment', start, end)),
-    sequence: cell('sequence', 0, length),
-  };
-}
+export const icicleFor = (source: LensSource, settings: LensSettings, completion: number, move: { token: number; by: number } | null): Icicle | null =>
+  icicleOf(source, completion, settings, leadersOf(source), move);
 
 /** What the lens says of one token under some objectives. */
 export const explain = (source: LensSource, settings: LensSettings, { completion, token }: TokenAddress, objectives: readonly string[]): TokenExplanation | null => explainToken(source, completion, token, settings, objectives);
