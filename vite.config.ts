@@ -11,12 +11,17 @@ const contentSecurityPolicy: Plugin = {
   ],
 };
 
+const TFJS = ['tfjs-core', 'tfjs-core/dist/register_all_gradients', 'tfjs-backend-wasm', 'tfjs-backend-webgl', 'tfjs-backend-cpu'].map((name) => `@tensorflow/${name}`);
+
+/** How long each plugin took is of no use to someone who wants to see the page. */
+const QUIET = { bundlerTimings: false };
+
 export default defineConfig({
   // Relative addresses, so that the build works from any path on any static host.
   base: './',
   plugins: [react(), contentSecurityPolicy],
-  worker: { format: 'es' },
-  build: { target: 'es2023', outDir: 'dist', chunkSizeWarningLimit: 1000 },
+  worker: { format: 'es', rolldownOptions: { checks: QUIET } },
+  build: { target: 'es2023', outDir: 'dist', chunkSizeWarningLimit: 1000, rolldownOptions: { checks: QUIET } },
   // A dependency that Vite meets late reloads the page in the middle of a run.
-  optimizeDeps: { include: ['react', 'react-dom/client', 'zustand', 'recharts', 'katex', 'onnxruntime-web/wasm', 'onnxruntime-web/jspi', 'onnxruntime-web/webgpu'] },
+  optimizeDeps: { include: ['react', 'react-dom/client', 'zustand', 'recharts', 'katex', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/language', '@codemirror/lint', '@codemirror/state', '@codemirror/view', '@lezer/highlight', 'onnxruntime-web/wasm', 'onnxruntime-web/jspi', 'onnxruntime-web/webgpu', ...TFJS] },
 });

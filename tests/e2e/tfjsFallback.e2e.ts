@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Snapshot } from '../../src/store/api';
 import { launchChromium, ratioscope, serveDist, watch } from '../helpers/chromium';
 
 /** Without WebGPU the built page trains all the same, under its own content security policy. */
@@ -49,6 +50,36 @@ describe.each(['no WebGPU', 'no adapter'] as const)('a browser with %s', (lack) 
     expect(await page.locator('.slow-path').count()).toBe(0);
     expect(problems).toEqual({ errors: [], foreign: [] });
     await page.close();
+  }, 240_000);
+});
+
+describe('beside WebGPU', () => {
+  test('engine=tfjs in the address draws the same answers as WebGPU, and measures KL to the same reference', async () => {
+    const browser = await launchChromium();
+    try {
+      const runs = [];
+      for (const query of ['', '?engine=tfjs']) {
+        const page = await browser.newPage();
+        await page.goto(`${site.url}${query}#preset=grpo&model=small&seed=5&prompts=4&evalEvery=0&beta=0.02`);
+        await page.waitForFunction(() => 'ratioscope' in window);
+        await ratioscope.ready(page);
+        await ratioscope.step(page, 1);
+        runs.push(await ratioscope.snapshot(page));
+        await page.close();
+      }
+      const [gpu, tfjs] = runs as [Snapshot, Snapshot];
+      expect(gpu.adapter?.fallback).toBeUndefined();
+      expect(tfjs.adapter?.fallback?.title).toBe('tfjs WASM');
+      const answers = ({ batch }: Snapshot) => (batch as { completions: { tokens: string[] }[] }).completions.map(({ tokens }) => tokens.join(''));
+      expect(answers(tfjs)).toEqual(answers(gpu));
+      expect(tfjs.report?.reward).toBe(gpu.report?.reward);
+      const last = ({ report }: Snapshot) => report!.updates.at(-1)!;
+      expect(last(gpu).metrics.refK3).toBeGreaterThan(0);
+      expect(last(tfjs).metrics.refK3! / last(gpu).metrics.refK3!).toBeCloseTo(1, 2);
+      expect(last(tfjs).gradNorm / last(gpu).gradNorm).toBeCloseTo(1, 2);
+    } finally {
+      await browser.close();
+    }
   }, 240_000);
 });
 

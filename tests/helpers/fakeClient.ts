@@ -1,4 +1,5 @@
 import { presetConfig } from '../../src/config/presets';
+import type { Fallback } from '../../src/engines/engine';
 import type { RunConfig } from '../../src/config/runConfig';
 import { columnAddition } from '../../src/tasks/defs/columnAddition';
 import type { TrainerLink } from '../../src/store/connect';
@@ -10,6 +11,8 @@ export interface FakeOptions {
   /** Milliseconds between iterations; 0 only steps when told. */
   pace?: number;
   software?: boolean;
+  /** As if tfjs trained in WebGPU's place. */
+  fallback?: Fallback;
   /** Sends this error in place of everything else, at `init`. */
   failWith?: Extract<WorkerEvent, { type: 'error' }>;
   /** Stays in this phase after `init`. */
@@ -84,9 +87,10 @@ export class FakeClient implements TrainerLink {
   }
 
   private capability(): void {
+    const { software = false, fallback } = this.options;
     this.emit({
       type: 'capability',
-      adapter: { vendor: 'invented', architecture: this.options.software ? 'software' : 'gpu-one', device: '', description: '', software: this.options.software ?? false, f16: true, subgroups: true, timestamps: true },
+      adapter: { vendor: 'invented', architecture: software ? 'software' : 'gpu-one', device: '', description: '', software, f16: true, subgroups: true, timestamps: true, ...(fallback && { fallback }) },
     });
   }
 

@@ -4,6 +4,7 @@ import { createConfigStore } from '../../src/store/configStore';
 import { connect } from '../../src/store/connect';
 import { createRunStore, KEPT } from '../../src/store/runStore';
 import { presetConfig } from '../../src/config/presets';
+import type { RunConfig } from '../../src/config/runConfig';
 import { FakeClient, type FakeOptions } from '../helpers/fakeClient';
 
 beforeEach(() => {
@@ -13,9 +14,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function session({ modelGiven = true, ...options }: FakeOptions & { modelGiven?: boolean } = {}) {
+function session({ modelGiven = true, patch = {}, ...options }: FakeOptions & { modelGiven?: boolean; patch?: Partial<RunConfig> } = {}) {
   const client = new FakeClient(options);
-  const config = createConfigStore(presetConfig('grpo', 'small'));
+  const config = createConfigStore({ ...presetConfig('grpo', 'small'), ...patch });
   const run = createRunStore();
   const control = connect({ client, config, run, modelsUrl: 'models/', modelGiven });
   return { client, config, run, control, api: createApi(config, run, control), sent: () => client.sent.map((command) => command.type) };
@@ -35,6 +36,14 @@ describe('start', () => {
     expect(hardware.config.getState().notices).toEqual([]);
     const software = session({ modelGiven: false, software: true });
     expect(software.client.sent[1]).toMatchObject({ config: presetConfig('grpo', 'small') });
+  });
+
+  test('without WebGPU a step starts with half the prompts, but never against a number that was given', () => {
+    const fallback = { title: 'tfjs WASM', reason: 'This browser has no WebGPU.' };
+    const usual = presetConfig('grpo', 'small');
+    expect(session({ modelGiven: false, software: true, fallback }).client.sent[1]).toMatchObject({ config: { ...usual, prompts: usual.prompts / 2 } });
+    expect(session({ modelGiven: false, software: true, fallback, patch: { prompts: 12 } }).client.sent[1]).toMatchObject({ config: { ...usual, prompts: 12 } });
+    expect(session({ modelGiven: true, software: true, fallback }).client.sent[0]).toMatchObject({ config: usual });
   });
 });
 

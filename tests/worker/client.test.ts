@@ -89,6 +89,16 @@ describe('TrainerClient', () => {
     expect(seen).toHaveLength(before);
   });
 
+  it('tells every new worker its greeting first', () => {
+    const workers: FakeWorker[] = [];
+    const client = new TrainerClient(() => (workers.push(new FakeWorker()), workers.at(-1)!), [{ type: 'engine', engine: 'tfjs' }]);
+    client.send({ type: 'probe' });
+    workers[0].onerror?.({ message: 'boom' } as ErrorEvent);
+    client.send({ type: 'reset', config });
+    for (const worker of workers) expect(worker.got[0]).toEqual({ type: 'engine', engine: 'tfjs' });
+    expect(workers.map((worker) => worker.got.length)).toEqual([2, 2]);
+  });
+
   it('pairs snapshots with their requests', async () => {
     const { client, workers } = setUp();
     client.send({ type: 'probe' });

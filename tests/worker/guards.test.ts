@@ -33,6 +33,15 @@ function changed(event: object, path: (string | number)[], change: (owner: Recor
 }
 
 describe('message guards', () => {
+  it('take a machine with and without a fallback, and refuse half of one', () => {
+    const adapter = { vendor: '', architecture: '', device: '', description: '', software: true, f16: false, subgroups: false, timestamps: false };
+    const fallback = { title: 'tfjs WASM', reason: 'No WebGPU.' };
+    expect(isEvent({ type: 'capability', adapter })).toBe(true);
+    expect(isEvent({ type: 'capability', adapter: { ...adapter, fallback } })).toBe(true);
+    for (const bad of [undefined, null, {}, { title: 'tfjs WASM' }, { ...fallback, more: 1 }]) expect(isEvent({ type: 'capability', adapter: { ...adapter, fallback: bad } })).toBe(false);
+    expect(isCommand({ type: 'engine', engine: 'other' })).toBe(false);
+  });
+
   it('take a real step event, and refuse it with any one field missing, wrong or added', async () => {
     const event = await realStep();
     expect(isEvent(event)).toBe(true);
@@ -49,7 +58,7 @@ describe('message guards', () => {
 
   it.each<WorkerCommand>([
     { type: 'probe' }, { type: 'init', config, modelsUrl: 'models/' }, { type: 'configure', patch: { epochs: 2 } }, { type: 'configure', patch: {} },
-    { type: 'play' }, { type: 'pause' }, { type: 'step', count: 2 }, { type: 'reset', config }, { type: 'snapshot', requestId: 1 }, { type: 'loseDevice' },
+    { type: 'play' }, { type: 'pause' }, { type: 'step', count: 2 }, { type: 'reset', config }, { type: 'snapshot', requestId: 1 }, { type: 'loseDevice' }, { type: 'engine', engine: 'tfjs' },
   ])('take the command $type, and refuse it with any field missing or added', (command) => {
     expect(isCommand(command)).toBe(true);
     expect(isCommand({ ...command, more: 1 })).toBe(false);
