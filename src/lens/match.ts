@@ -40,13 +40,9 @@ export function solveMatch(profile: ClipProfile, request: MatchRequest, current:
     if (shareOf(middle) >= request.target) high = middle;
     else low = middle + 1;
   }
+  // Of steps with equal shares (tokens without gradient) the widest.
+  const firstLike = (at: number): number => (at > 0 && shareOf(at - 1) === shareOf(at) ? firstLike(at - 1) : at);
   const k = low > 0 && Math.abs(shareOf(low - 1) - request.target) <= Math.abs(shareOf(low) - request.target) ? firstLike(low - 1) : low;
-  // Steps beyond the least width allowed leave the share as it is: the widest of equal ones.
-  function firstLike(at: number): number {
-    let i = at;
-    while (i > 0 && shareOf(i - 1) === shareOf(at)) i--;
-    return i;
-  }
   const widths = widthsOf(between(steps, k), ratio);
   const tokensOf = (i: number): number | null => {
     if (i < 0 || i > steps.length) return null;

@@ -1,9 +1,8 @@
 import { UserError } from '../core/errors';
-import { compactBatch, evaluateTokens, getObjective, type CompactBatch, type Objective, type ObjectiveBatch, type TokenResults } from '../objectives';
+import { compactBatch, type CompactBatch, type Objective, type ObjectiveBatch, type TokenResults } from '../objectives';
 import type { Hyperparameters, LossAggMode } from '../objectives/types';
 import { advantageFor } from './advantage';
 import { segmentsOf } from './segmentRule';
-import { hyperFor, modeFor } from './settings';
 import type { CompletionRecord, LensSettings, LensSource } from './types';
 
 /** A stored batch as the objectives take it, cut by the settings. */
@@ -12,7 +11,7 @@ export interface LensBatch {
   /** Indices into record.completions, and those completions. */
   completions: Uint32Array;
   rows: readonly CompletionRecord[];
-  /** Advantages as stored; evaluateOn puts in what an objective would use. */
+  /** Advantages as stored; compactFor puts in what an objective would use. */
   batch: ObjectiveBatch;
   hasRef: boolean;
 }
@@ -69,13 +68,4 @@ export function compactFor(prepared: LensBatch, objective: Objective, mode: Loss
     if (advantage !== row.advantage) compact.advantage.fill(advantage, compact.rowStart[i], compact.rowStart[i + 1]);
   });
   return compact;
-}
-
-/** An objective's own verdict on the batch under the settings. */
-export function evaluateOn(prepared: LensBatch, objectiveId: string, settings: LensSettings): Evaluated {
-  const objective = getObjective(objectiveId);
-  const mode = modeFor(objective, settings, prepared.source.maxTokens);
-  const hyper = hyperFor(objective, prepared.source.record.config, settings, prepared.hasRef);
-  const compact = compactFor(prepared, objective, mode);
-  return { objective, compact, results: evaluateTokens(objective, compact, hyper), hyper, mode };
 }

@@ -41,7 +41,7 @@ function cutRow(source: LensSource, settings: LensSettings, row: CompletionRecor
 }
 
 /** The entropy (nats) above which a token opens a subsentence; NaN for other rules. */
-export function entropyThreshold(record: BatchRecord, settings: LensSettings): number {
+function entropyThreshold(record: BatchRecord, settings: LensSettings): number {
   if (settings.rule.kind !== 'entropyPeaks') return NaN;
   const all = new Float64Array(record.completions.reduce((sum, row) => sum + row.entropy.length, 0));
   let at = 0;
