@@ -31,7 +31,7 @@ Usage: npm run bench [-- --quick] [--only text] [--libraries ours,jax] [--rounds
 The whole measurement takes some minutes, keeps its result in ${RESULTS}/<adapter>.json and writes ${PAGE}.
 --quick: a smaller set within a minute; only printed.
 --only: cells whose name contains the text, e.g. "matmul 512"; only printed.
---limit: seconds that one library gets for one cell, compiling included (120; 12 with --quick).
+--limit: seconds that one library gets for one cell, compiling included (180; 12 with --quick).
 --software: the software adapter, even where there is a GPU.
 --profile: time and dispatches by kernel of one update and one rollout, in Node; kept beside the adapter's result.
 --document: writes ${PAGE} again from what is kept.
@@ -54,7 +54,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   }
   const quick = values.quick !== undefined;
-  const limitSeconds = countFrom('limit', values.limit, quick ? 12 : 120, 1);
+  const limitSeconds = countFrom('limit', values.limit, quick ? 12 : 180, 1);
   const rounds = countFrom('rounds', values.rounds, quick ? 3 : 7, 1);
   const subjects = subjectsFrom(values.libraries);
   const cells = cellsOf(quick).filter((spec) => values.only === undefined || cellId(spec).includes(values.only));
@@ -139,8 +139,10 @@ export function keptResults(): { file: string; result: BenchResult }[] {
   const names = readdirSync(RESULTS).sort();
   return names
     .filter((name) => name.endsWith('.json') && !name.includes('.profile-'))
-    .map((name) => {
-      const result = JSON.parse(readFileSync(join(RESULTS, name), 'utf8')) as BenchResult;
+    .map((name) => ({ name, result: JSON.parse(readFileSync(join(RESULTS, name), 'utf8')) as Partial<BenchResult> }))
+    // Other measurements are kept in the same folder.
+    .filter((kept): kept is { name: string; result: BenchResult } => Array.isArray(kept.result.cells) && kept.result.versions !== undefined)
+    .map(({ name, result }) => {
       const profiles = names.filter((other) => other.startsWith(`${name.replace(/\.json$/, '')}.profile-`));
       const first = profiles.find((p) => p.includes('small')) ?? profiles[0];
       return { file: `${RESULTS}/${name}`, result: first ? { ...result, profile: JSON.parse(readFileSync(join(RESULTS, first), 'utf8')) } : result };

@@ -181,9 +181,9 @@ export function profileSection(profile: ProfileResult): string[] {
   return [
     `### Profile (\`${profile.model}\`, Dawn in Node)`,
     '',
-    `Every dispatch in a pass of its own between two timestamps. One RL iteration takes ${counts.join(', ')}.`,
+    `Every dispatch in a pass of its own between two timestamps; of each, the least of 7 repetitions. One RL iteration takes ${counts.join(', ')}.`,
     '',
-    `One update of ${profile.update.positions} packed positions (${milliseconds(profile.update.wallMs)} without the profiler):`,
+    `One update of ${profile.update.positions} packed positions (${milliseconds(profile.update.wallMs)} without the profiler, the least of as many):`,
     '',
     ...kernelTable(profile.update.kernels),
     '',

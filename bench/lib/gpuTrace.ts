@@ -5,9 +5,15 @@
 export interface GpuTrace {
   counts: Record<'dispatches' | 'passes' | 'submits' | 'buffer writes' | 'readbacks', number>;
   resetCounts(): void;
-  /** From now on dispatches are timed, until `stop`, which waits for the GPU and returns the time by pipeline label. */
+  /** From now on dispatches are timed, until `stop`, which waits for the GPU and returns them in order. */
   start(): void;
-  stop(): Promise<Map<string, { dispatches: number; ms: number }>>;
+  stop(): Promise<TimedDispatch[]>;
+}
+
+export interface TimedDispatch {
+  /** Label of the pipeline. */
+  kernel: string;
+  ms: number;
 }
 
 /** Timestamps of one query set; a new set is made when it is full. */
@@ -79,15 +85,10 @@ export function traceGpu(device: GPUDevice): GpuTrace {
     },
     stop: async () => {
       profiling = false;
-      const result = new Map<string, { dispatches: number; ms: number }>();
+      const result: TimedDispatch[] = [];
       for (const { set, labels } of sets) {
         const times = await resolve(device, createCommandEncoder, set, labels.length * 2);
-        labels.forEach((label, i) => {
-          const entry = result.get(label) ?? { dispatches: 0, ms: 0 };
-          entry.dispatches++;
-          entry.ms += Number(times[2 * i + 1] - times[2 * i]) / 1e6;
-          result.set(label, entry);
-        });
+        labels.forEach((kernel, i) => result.push({ kernel, ms: Number(times[2 * i + 1] - times[2 * i]) / 1e6 }));
         set.destroy();
       }
       return result;

@@ -1,5 +1,6 @@
 import { UserError } from '../../src/core/errors';
-import { BenchBrowser, OverLimit } from './browser';
+import type { BenchBrowser} from './browser';
+import { OverLimit } from './browser';
 import { agreement } from './statistics';
 import { SUBJECTS, type CellResult, type CellSpec, type Outcome, type Proof, type Run, type Subject, type SubjectId } from './types';
 import { cellId, isCompared } from './work';

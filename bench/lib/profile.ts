@@ -5,9 +5,8 @@ import { requestGpu, type GpuContext } from '../../src/gpu/device';
 import { loadPolicy } from '../../src/model/manifest';
 import { getTask } from '../../src/tasks';
 import { Trainer } from '../../src/trainer/trainer';
-import { traceGpu } from './gpuTrace';
+import { traceGpu, type TimedDispatch } from './gpuTrace';
 import { adapterName } from './ours';
-import { median } from './statistics';
 import type { KernelTime, ProfileResult } from './types';
 import { modelOf } from './work';
 
@@ -21,7 +20,8 @@ async function preciseGpu(): Promise<GpuContext> {
   return requestGpu(instance);
 }
 
-const REPEATS = 3;
+/** Repetitions; of each dispatch the least is kept, since other work on the machine only ever adds. */
+const REPEATS = 7;
 
 /** Where the time of one GRPO iteration goes, kernel by kernel, and how many commands it takes. */
 export async function profileIteration(model: 'main' | 'small', options: { modelsUrl: string; fetchFile: (url: string) => Promise<Response> }): Promise<ProfileResult> {
@@ -44,7 +44,7 @@ export async function profileIteration(model: 'main' | 'small', options: { model
   // The engine's own calls are caught on their way, so that the profile is of a real batch.
   const { rollout, update } = engine;
   const wall: Record<'rollout' | 'update', number[]> = { rollout: [], update: [] };
-  const kernels: Record<'rollout' | 'update', KernelTime[][]> = { rollout: [], update: [] };
+  const kernels: Record<'rollout' | 'update', TimedDispatch[][]> = { rollout: [], update: [] };
   let positions = 0;
   let tokens = 0;
   let profiled = false;
@@ -63,7 +63,7 @@ export async function profileIteration(model: 'main' | 'small', options: { model
   engine.rollout = async (request) => {
     trace.start();
     const result = await rollout(request);
-    kernels.rollout.push(sorted(await trace.stop()));
+    kernels.rollout.push(await trace.stop());
     return result;
   };
   engine.update = (batch, inputs, o) => {
@@ -72,7 +72,7 @@ export async function profileIteration(model: 'main' | 'small', options: { model
     positions = batch.positions;
     trace.start();
     update(batch, inputs, o);
-    pending.push(trace.stop().then((times) => kernels.update.push(sorted(times))));
+    pending.push(trace.stop().then((times) => kernels.update.push(times)));
   };
   for (let i = 0; i < REPEATS; i++) {
     profiled = false;
@@ -82,20 +82,22 @@ export async function profileIteration(model: 'main' | 'small', options: { model
   const result: ProfileResult = {
     model,
     adapter: adapterName(ctx),
-    update: { positions, wallMs: median(wall.update), kernels: middle(kernels.update) },
-    rollout: { tokens, wallMs: median(wall.rollout), kernels: middle(kernels.rollout) },
+    update: { positions, wallMs: Math.min(...wall.update), kernels: byKernel(kernels.update) },
+    rollout: { tokens, wallMs: Math.min(...wall.rollout), kernels: byKernel(kernels.rollout) },
     iteration,
   };
   engine.destroy();
   return result;
 }
 
-function sorted(times: Map<string, { dispatches: number; ms: number }>): KernelTime[] {
-  return [...times].map(([kernel, t]) => ({ kernel, ...t })).sort((a, b) => b.ms - a.ms);
-}
-
-/** The repetition whose total is the median. */
-function middle(runs: readonly KernelTime[][]): KernelTime[] {
-  const total = (run: readonly KernelTime[]): number => run.reduce((a, k) => a + k.ms, 0);
-  return [...runs].sort((a, b) => total(a) - total(b))[runs.length >> 1];
+/** Sums by kernel of the least time of each dispatch over all repetitions, which run the same list. */
+export function byKernel(runs: readonly (readonly TimedDispatch[])[]): KernelTime[] {
+  const sums = new Map<string, KernelTime>();
+  runs[0]?.forEach(({ kernel }, i) => {
+    const times = runs.map((run) => run[i]);
+    if (times.some((t) => t?.kernel !== kernel)) throw new Error('two repetitions ran different dispatches');
+    const entry = sums.get(kernel) ?? { kernel, dispatches: 0, ms: 0 };
+    sums.set(kernel, { kernel, dispatches: entry.dispatches + 1, ms: entry.ms + Math.min(...times.map((t) => t.ms)) });
+  });
+  return [...sums.values()].sort((a, b) => b.ms - a.ms);
 }

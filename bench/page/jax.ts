@@ -171,6 +171,7 @@ async function openDecode(cell: Extract<CellSpec, { kind: 'decode' }>): Promise<
   const w = weightsOf(config, initialParams(config, PARAMS_SEED));
   const noise = decodeNoise(rows, tokens).map((u) => tensor(u, [rows, 1]));
   const starts = firstTokens(config, rows);
+  const triangle = np.triu(np.ones([V, V]));
   const positions = Array.from({ length: tokens }, (_, t) => ({
     index: np.array(Int32Array.of(t)),
     cos: tensor(tables.cos.slice(t * tables.half, (t + 1) * tables.half), [1, 1, tables.half]),
@@ -179,7 +180,7 @@ async function openDecode(cell: Extract<CellSpec, { kind: 'decode' }>): Promise<
   }));
 
   type Cache = { k: Tensor[]; v: Tensor[] };
-  const step = jit((p: Weights, cache: Cache, tok: Tensor, index: Tensor, cos: Tensor, sin: Tensor, place: Tensor, u: Tensor) => {
+  const step = jit((p: Weights, cache: Cache, tok: Tensor, index: Tensor, cos: Tensor, sin: Tensor, place: Tensor, u: Tensor, triangle: Tensor) => {
     let s = np.matmul(nn.oneHot(tok, V), p.tokenEmbedding).add(place);
     p.positionEmbedding.dispose();
     const here = np.equal(np.arange(S), index.ref).reshape([1, S, 1, 1]);
@@ -201,8 +202,9 @@ async function openDecode(cell: Extract<CellSpec, { kind: 'decode' }>): Promise<
     for (const t of [here, seen, cos, sin]) t.dispose();
     const logits = np.matmul(rmsnorm(s, p.finalNorm, config.normEps), p.unembed);
     const logp = nn.logSoftmax(logits, -1);
-    // Inverse transform: the first token whose cumulative probability is above u.
-    const below = np.lessEqual(np.cumsum(np.exp(logp.ref), -1), u).astype(np.int32).sum(-1);
+    // Inverse transform: the first token whose cumulative probability is above u. As a product with a triangle of ones,
+    // since this version's cumsum takes minutes to compile.
+    const below = np.lessEqual(np.matmul(np.exp(logp.ref), triangle), u).astype(np.int32).sum(-1);
     const chosen = np.minimum(below, np.array(V - 1, { dtype: np.int32 }));
     const chosenLogp = logp.mul(nn.oneHot(chosen.ref, V)).sum(-1);
     return { cache: next, chosen, chosenLogp };
@@ -220,7 +222,7 @@ async function openDecode(cell: Extract<CellSpec, { kind: 'decode' }>): Promise<
     for (let t = 0; t < tokens; t++) {
       const at = positions[t];
       const kept = Object.fromEntries(Object.entries(w).map(([name, value]) => [name, value.ref]));
-      const result = step(kept, cache, tok, at.index.ref, at.cos.ref, at.sin.ref, at.place.ref, noise[t].ref) as { cache: Cache; chosen: Tensor; chosenLogp: Tensor };
+      const result = step(kept, cache, tok, at.index.ref, at.cos.ref, at.sin.ref, at.place.ref, noise[t].ref, triangle.ref) as { cache: Cache; chosen: Tensor; chosenLogp: Tensor };
       cache = result.cache;
       tok = result.chosen;
       drawn.push(tok.ref);
@@ -240,7 +242,7 @@ async function openDecode(cell: Extract<CellSpec, { kind: 'decode' }>): Promise<
       return { ms: performance.now() - started, counts: { tokens: rows * tokens } };
     },
     dispose: () => {
-      for (const t of [...Object.values(w), ...noise, ...positions.flatMap((p) => [p.index, p.cos, p.sin, p.place])]) t.dispose();
+      for (const t of [...Object.values(w), triangle, ...noise, ...positions.flatMap((p) => [p.index, p.cos, p.sin, p.place])]) t.dispose();
       step.dispose();
     },
   };

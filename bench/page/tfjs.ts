@@ -193,7 +193,7 @@ async function openDecode(cell: Extract<CellSpec, { kind: 'decode' }>): Promise<
         }
         const logp = tf.logSoftmax(multiply(rmsnorm(s, w.finalNorm, config.normEps), w.unembed));
         // Inverse transform: the first token whose cumulative probability is above u.
-        const below = tf.sum(tf.cast(tf.lessEqual(tf.cumsum(tf.exp(logp), -1), noise[t]), 'int32'), -1);
+        const below = tf.sum(tf.cast(tf.lessEqual(tf.cumsum(tf.exp(logp), 1), noise[t]), 'int32'), -1);
         tok = tf.cast(tf.minimum(below, tf.scalar(V - 1, 'int32')), 'int32');
         drawn.push(tok);
         logps.push(tf.sum(tf.mul(logp, tf.cast(tf.oneHot(tok as tf.Tensor1D, V), 'float32')), -1));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cellFlops, forwardFlops, matrixWeights, parameterCount, trainFlops } from '../../bench/lib/arithmetic';
+import { byKernel } from '../../bench/lib/profile';
 import { agreement, median, spread } from '../../bench/lib/statistics';
 import { cellId, cellsOf, decodeNoise, GPT, matmulError, matrices, repeatsOf, trainTokens } from '../../bench/lib/work';
 import { uniformAt } from '../../src/core/rng';
@@ -42,6 +43,17 @@ describe('arithmetic', () => {
     const run = { ms: 1, counts: { positions: 100, meanRow: 20, epochs: 2 } };
     const one = cellFlops({ kind: 'iteration', model: 'small' }, { ms: 1, counts: { ...run.counts, epochs: 1 } });
     expect(cellFlops({ kind: 'iteration', model: 'small' }, run) / one).toBeCloseTo(7 / 4, 12);
+  });
+});
+
+describe('the profile', () => {
+  test('sums the least of each dispatch, by kernel, the dearest first', () => {
+    const runs = [
+      [{ kernel: 'a', ms: 1 }, { kernel: 'b', ms: 9 }, { kernel: 'a', ms: 5 }],
+      [{ kernel: 'a', ms: 3 }, { kernel: 'b', ms: 7 }, { kernel: 'a', ms: 2 }],
+    ];
+    expect(byKernel(runs)).toEqual([{ kernel: 'b', dispatches: 1, ms: 7 }, { kernel: 'a', dispatches: 2, ms: 3 }]);
+    expect(() => byKernel([runs[0], runs[1].slice(1)])).toThrow('different dispatches');
   });
 });
 
