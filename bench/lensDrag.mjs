@@ -126,6 +126,7 @@ async function main() {
   const result = {
     what: `Epsilon of all three levels dragged end to end over ${ROWS} answers of ${TOKENS} tokens; tasks of the page's main thread`,
     limitMs: LIMIT_MS,
+    note: 'threadMs is the main thread\u2019s own time; wallMs also holds the wait for a core, which on a busy machine is most of it',
     browser: browser.version(),
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, load average ${loadavg()[0]?.toFixed(1)}`,
     ...measured,

@@ -1,4 +1,5 @@
 import { useRef } from 'react';
+import { LEVELS } from '../../core/levels';
 import { useSize } from '../charts/hooks';
 import { Segmented } from '../controls/Segmented';
 import { percent, setting } from '../theme/numbers';
@@ -16,10 +17,18 @@ export function CurvesPanel({ compact }: { compact: boolean }) {
   const leaders = useLens((state) => state.leaders);
   const curves = useLens((state) => state.answer?.curves ?? null);
   const quantity = useLens((state) => state.quantity);
+  const table = useLens((state) => state.answer?.table ?? null);
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   if (!settings) return null;
   const shown = (curves ?? []).filter((curve) => Object.values(leaders).includes(curve.objective));
+  const widths = widthsInForce(settings, leaders);
+  const counted = Object.fromEntries(
+    LEVELS.flatMap((level) => {
+      const row = table?.find((line) => line.variant === null && line.objective === leaders[level] && line.widths?.low === widths[level].low && line.widths.high === widths[level].high);
+      return row ? [[row.objective, quantity === 'clippedTokens' ? row.metrics.clippedTokens : row.metrics.gradientClipped]] : [];
+    }),
+  );
   return (
     <section className={`${styles.panel} ${styles.curves}`} aria-labelledby="lens-curves">
       <header className={styles.head}>
@@ -37,7 +46,7 @@ export function CurvesPanel({ compact }: { compact: boolean }) {
         />
       </header>
       <div ref={box} className={styles.plot}>
-        {width > 0 ? <EpsCurves width={width} height={height} curves={shown} quantity={quantity} widths={widthsInForce(settings, leaders)} onWidth={(level, next) => model.setWidth(level, next)} /> : null}
+        {width > 0 ? <EpsCurves width={width} height={height} curves={shown} quantity={quantity} widths={widths} counted={counted} onWidth={(level, next) => model.setWidth(level, next)} /> : null}
       </div>
       <footer className={styles.reading}>
         <p>{shown.length > 0 ? claim(shown, quantity) : 'fills in a moment'}</p>

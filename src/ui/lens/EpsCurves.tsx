@@ -25,6 +25,8 @@ interface Props {
   quantity: MatchQuantity;
   /** Widths in force at each level. */
   widths: Record<Level, { low: number; high: number }>;
+  /** The counted share at those widths, by objective, where it has been counted; else it is read off the curve. */
+  counted: Readonly<Record<string, number>>;
   onWidth(level: Level, width: { low: number; high: number }): void;
 }
 
@@ -46,7 +48,7 @@ export function shareAt(curve: EpsCurve, quantity: MatchQuantity, epsilon: numbe
 }
 
 /** Clip share over epsilon for the three levels; the sliders under it are its x axis. */
-export function EpsCurves({ width, height, curves, quantity, widths, onWidth }: Props) {
+export function EpsCurves({ width, height, curves, quantity, widths, counted, onWidth }: Props) {
   const left = 42;
   const right = Math.max(left + 60, width - 10);
   const top = 12;
@@ -63,7 +65,7 @@ export function EpsCurves({ width, height, curves, quantity, widths, onWidth }: 
     const current = centreOf(widths[curve.level]);
     const named = curve.marks.filter((mark) => mark.kind !== 'current' && mark.kind !== 'sdEquivalent' && Math.abs(Math.log(mark.epsilon / current)) > 0.02);
     const same = curve.marks.find((mark) => mark.kind !== 'current' && mark.kind !== 'sdEquivalent' && Math.abs(Math.log(mark.epsilon / current)) <= 0.02);
-    const now = { curve, epsilon: current, share: shareAt(curve, quantity, current), name: same && curve.objective === 'gspo' ? same.kind : objectiveTitle(curve.objective), isCurrent: true, shown: widths[curve.level].low };
+    const now = { curve, epsilon: current, share: counted[curve.objective] ?? shareAt(curve, quantity, current), name: same && curve.objective === 'gspo' ? same.kind : objectiveTitle(curve.objective), isCurrent: true, shown: widths[curve.level].low };
     const others = named
       .filter(() => curve.objective === 'gspo')
       .map((mark) => ({ curve, epsilon: mark.epsilon, share: shareOf(mark, quantity), name: mark.kind as string, isCurrent: false, shown: mark.low }));
@@ -73,6 +75,7 @@ export function EpsCurves({ width, height, curves, quantity, widths, onWidth }: 
   const places = placeLabels(
     points.map((point, i) => ({ x: x(point.epsilon), y: y(point.share), text: words[i] ?? '' })),
     { x: left, y: 0, width: right - left, height: zero + 8 },
+    curves.flatMap((curve) => Array.from(curve.epsilon, (epsilon, i) => ({ x: x(epsilon) - 2, y: y(sharesOf(curve, quantity)[i] ?? 0) - 2, width: 4, height: 4 }))),
   );
   return (
     <svg className={styles.chart} width={width} height={height} viewBox={`0 0 ${width} ${height}`} data-picture="epsilon-curves" role="group" aria-label="Clip share over epsilon">

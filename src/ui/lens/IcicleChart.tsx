@@ -121,6 +121,11 @@ export function IcicleChart(props: Props) {
           </g>
         ))}
       </g>
+      <g aria-hidden="true" pointerEvents="none">
+        {ROWS.flatMap((row) => unitsOf(row)).map((cell) => (
+          <CellText key={`${cell.level}${cell.start}`} cell={cell} tokens={tokens} layout={layout} />
+        ))}
+      </g>
       <Outlines layout={layout} icicle={icicle} token={token} lit={lit} />
       {props.onToggleCut ? <CutHandles layout={layout} icicle={icicle} tokens={tokens} onToggle={props.onToggleCut} /> : null}
       <Stems layout={layout} icicle={icicle} before={props.before} widths={props.widths} token={token} tokens={tokens} onToken={onToken} onMove={props.onMove} />
@@ -191,12 +196,23 @@ function Cell({ layout, cell, tokens, hatch, isChosen, isTabStop, onClick, onFoc
       {clipped ? <rect x={x} y={y} width={width} height={height} rx={radius} fill={`url(#${hatch})`} /> : null}
       {clipped ? <rect className={styles.bar} x={x} y={isHigh ? y - 2 : y + height - 1} width={width} height={3} rx={1} /> : null}
       {isKeptOutside(cell.state) ? <path className={styles.dots} d={`M${x} ${isHigh ? y - 1.5 : y + height + 1.5}h${width}`} /> : null}
-      <CellText cell={cell} tokens={tokens} x={cell.level === 'sequence' ? x + layout.shift : x} y={y} width={width} height={height} clipped={clipped} />
     </g>
   );
 }
 
-function CellText({ cell, tokens, x, y, width, height, clipped }: { cell: IcicleCell; tokens: readonly string[]; x: number; y: number; width: number; height: number; clipped: boolean }) {
+/** What is written on a cell. It stands apart from the cell, whose name says it in whole words. */
+function CellText({ cell, tokens, layout }: { cell: IcicleCell; tokens: readonly string[]; layout: IcicleLayout }) {
+  return (
+    <g style={{ '--cell': ratioColour(cell.logRatio) } as CSSProperties}>
+      <Words cell={cell} tokens={tokens} layout={layout} />
+    </g>
+  );
+}
+
+function Words({ cell, tokens, layout }: { cell: IcicleCell; tokens: readonly string[]; layout: IcicleLayout }) {
+  const { x: left, y, width, height } = cellBox(layout, cell);
+  const x = cell.level === 'sequence' ? left + layout.shift : left;
+  const clipped = isClipped(cell.state);
   const middle = x + width / 2;
   const length = cell.end - cell.start;
   if (cell.level === 'token') {

@@ -176,7 +176,7 @@ function Counting() {
         </Line>
       ) : null}
       {LEVELS.map((level) => (
-        <Line key={level} label={`${LEVEL_TITLE[level]}, width below and above 1`}>
+        <Line key={level} label={`${LEVEL_TITLE[level]}, \u03b5 below, above 1`}>
           {(['low', 'high'] as const).map((side) => (
             <NumberField
               key={side}

@@ -18,6 +18,7 @@ import { ScalingPanel } from './ScalingPanel';
 import { TablePanel } from './TablePanel';
 import { Tabs } from './Tabs';
 import { TokenPanel } from './TokenPanel';
+import { matchWords } from './words';
 import { useLensKeys } from './useLensKeys';
 import { WhatIfPanel } from './WhatIfPanel';
 
@@ -86,6 +87,7 @@ function DeskLens() {
   const model = useLensModel();
   const lower = useLens((state) => state.lower);
   const side = useLens((state) => state.side);
+  const matched = useLens((state) => state.matched);
   return (
     <main id="main" className={`${styles.desk} main`}>
       <Problem />
@@ -99,7 +101,7 @@ function DeskLens() {
             label="What stands under the rulers"
             value={lower}
             onChange={(value) => model.set({ lower: value })}
-            note={lower === 'table' ? 'nothing is retrained, each row counts the frozen batch' : ''}
+            note={lower === 'table' ? (matched ? matchWords(matched) : 'nothing is retrained, each row counts the frozen batch') : ''}
             tabs={[
               { value: 'table', title: 'Every objective on the same tokens', short: 'Every objective', panel: <TablePanel /> },
               { value: 'token', title: 'The number behind a token', short: 'This token', panel: <TokenPanel /> },

@@ -144,7 +144,7 @@ function Row({ row }: { row: LensTableRow }) {
       <td>
         {fraction(metrics.entropyClipped)} / {fraction(metrics.entropyKept)}
       </td>
-      <td>{fraction(row.cosine, 3)}</td>
+      <td>{row.cosine === 1 ? '1' : fraction(row.cosine, 3)}</td>
     </tr>
   );
 }

@@ -4,7 +4,7 @@ import type { Level } from '../../core/levels';
 import { decodeLens, encodeLens } from '../../lens/codec';
 import { lensSettingsOf } from '../../lens/settings';
 import { LensClient } from '../../lens/worker/client';
-import type { LensAnswer, LensSettings, LensSource, LensWanted, MatchQuantity } from '../../lens/types';
+import type { LensAnswer, LensSettings, LensSource, LensWanted, MatchQuantity, MatchResult } from '../../lens/types';
 import { UserError } from '../../core/errors';
 import { ratioLevel } from '../charts/looks';
 import type { TokenAddress } from '../charts/types';
@@ -23,6 +23,8 @@ export interface LensModel {
   /** What the newest settings that were computed gave; the picture of a moment ago while the next is under way. */
   answer: LensAnswer | null;
   problem: string | null;
+  /** What the last match came to; null once a width was moved by hand. */
+  matched: { target: number; quantity: MatchQuantity; results: readonly MatchResult[] } | null;
   /** The objective that judges each level. */
   leaders: Record<Level, string>;
   place: TokenAddress;
@@ -56,6 +58,7 @@ function createLensModel(shared: LensStore) {
     match: { target: 0.02, quantity: 'clippedTokens' },
     answer: null,
     problem: null,
+    matched: null,
     leaders: { token: 'grpo', segment: 'sspo', sequence: 'gspo' },
     place: { completion: 0, token: 0 },
     moved: 0,
@@ -93,6 +96,7 @@ function createLensModel(shared: LensStore) {
     if (answer.match && settings) {
       const overrides = { ...settings.overrides, ...Object.fromEntries(answer.match.map((result) => [result.objective, result.widths])) };
       patch({ overrides, widths: widthsInForce({ ...settings, overrides }, leaders) });
+      store.setState({ matched: { ...store.getState().match, results: answer.match } });
     }
   };
 
@@ -116,7 +120,7 @@ function createLensModel(shared: LensStore) {
     const { settings } = store.getState();
     if (!settings) return;
     const next = { ...settings, ...change };
-    store.setState({ settings: next });
+    store.setState({ settings: next, matched: null });
     const isWidthsOnly = Object.keys(change).every((key) => key === 'widths' || key === 'overrides');
     ask(next, isWidthsOnly ? { columns: true, table: true, variants: true } : ALL);
   };
@@ -129,7 +133,7 @@ function createLensModel(shared: LensStore) {
     // Hand-edited cuts belong to one batch.
     const next = before ? { ...start, edits: {} } : start;
     wantsPlace = true;
-    store.setState({ frozen, settings: next, leaders: leadersOf(frozen.source), answer: null, problem: null, place: placeFrom(address, frozen.source) ?? { completion: 0, token: 0 }, moved: 0, formula: store.getState().frozen ? store.getState().formula : frozen.source.record.objective });
+    store.setState({ frozen, settings: next, leaders: leadersOf(frozen.source), answer: null, problem: null, matched: null, place: placeFrom(address, frozen.source) ?? { completion: 0, token: 0 }, moved: 0, formula: store.getState().frozen ? store.getState().formula : frozen.source.record.objective });
     if (!before) {
       if (placeFrom(address, frozen.source)) wantsPlace = false;
       const match = readMatch(address);

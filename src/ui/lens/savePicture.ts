@@ -14,6 +14,8 @@ export async function standaloneSvg(svg: SVGSVGElement, title: string): Promise<
     element.removeAttribute('class');
     element.removeAttribute('tabindex');
     element.setAttribute('style', own);
+    // Custom properties mean nothing outside the page; the style above holds their values.
+    for (const { name, value } of [...element.attributes]) if (name !== 'style' && value.includes('var(')) element.removeAttribute(name);
   });
   const width = svg.width.baseVal.value + 2 * MARGIN;
   const height = svg.height.baseVal.value + 2 * MARGIN + TITLE_ROOM;

@@ -1,6 +1,7 @@
 import { LEVEL_TITLE, type Level } from '../../core/levels';
-import type { ClipState, Icicle, IcicleCell, TokenExplanation, TokenUnder } from '../../lens/types';
-import { fraction, ratio } from '../theme/numbers';
+import type { ClipState, Icicle, IcicleCell, MatchQuantity, MatchResult, TokenExplanation, TokenUnder } from '../../lens/types';
+import { objectiveTitle } from '../charts/looks';
+import { fraction, percent, ratio } from '../theme/numbers';
 
 /** Sentences of the lens, kept apart from their markup. */
 
@@ -67,4 +68,12 @@ export function segmentText(tokens: readonly string[], explanation: TokenExplana
   const { start, end } = explanation.segment;
   const join = (from: number, to: number) => tokens.slice(from, to).map(visible).join('');
   return { before: join(start, explanation.token), token: visible(tokens[explanation.token] ?? ''), after: join(explanation.token + 1, end) };
+}
+
+/** What a match came to: whole units cannot always meet a share, and then the page says how near they came. */
+export function matchWords({ target, quantity, results }: { target: number; quantity: MatchQuantity; results: readonly MatchResult[] }): string {
+  const far = results.filter(({ achieved }) => Math.abs(achieved - target) > 0.1 * target);
+  const what = quantity === 'clippedTokens' ? 'of tokens' : 'of gradient';
+  const rest = far.length > 0 ? `; whole units let ${far.map(({ objective, achieved }) => `${objectiveTitle(objective)} come to ${percent(achieved)}`).join(', ')}` : '';
+  return `matched at ${percent(target)} ${what}${rest}`;
 }
