@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { getObjective } from '../../objectives';
 import type { CSSProperties } from 'react';
 import type { LensSettings, LensSource, TokenExplanation, TokenUnder } from '../../lens/types';
 import { levelColour, objectiveTitle } from '../charts/looks';
@@ -10,7 +11,7 @@ import { edgeText } from '../text/words';
 import { Glyph } from '../theme/Glyph';
 import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
 import { explain } from './engine';
-import { comparedTex, OBJECTIVE_OPTIONS } from './formulas';
+import { comparedTex, objectiveOptions } from './formulas';
 import { useLens, useLensModel, useShown } from './context';
 import styles from './lens.module.css';
 import { branchWords, isClipped, isKeptOutside, segmentText, STATE_WORDS, visible } from './words';
@@ -25,6 +26,7 @@ export function TokenPanel() {
   const compare = useLens((state) => state.compare);
   const shown = useShown(formula);
   const explanation = useMemo(() => (source && settings ? explain(source, settings, place, shown) : null), [source, settings, place, shown]);
+  const options = useMemo(() => (source ? objectiveOptions(source) : []), [source]);
   const row = source?.record.completions[place.completion];
   if (!source || !settings || !row || !explanation) return <p className={styles.empty}>choose a token above</p>;
   const under = explanation.under.find(({ objective }) => objective === formula) ?? explanation.under[0];
@@ -35,10 +37,10 @@ export function TokenPanel() {
         {under ? <Formula under={under} settings={settings} source={source} compare={compare} /> : null}
         <div className={styles.compareLine}>
           <label>
-            Formula of <Select name="Objective of the formula" value={formula} options={OBJECTIVE_OPTIONS} onChange={(value) => model.set({ formula: value })} />
+            Formula of <Select name="Objective of the formula" value={formula} options={options} onChange={(value) => model.set({ formula: value })} />
           </label>
           <label>
-            differs from <Select name="Objective to compare the formula with" value={compare} options={OBJECTIVE_OPTIONS} onChange={(value) => model.set({ compare: value })} />
+            differs from <Select name="Objective to compare the formula with" value={compare} options={options} onChange={(value) => model.set({ compare: value })} />
           </label>
           <Button onClick={() => model.set({ side: 'whatIf' })}>What if</Button>
         </div>
@@ -181,7 +183,7 @@ function Verdicts({ explanation, inFormula }: { explanation: TokenExplanation; i
 function Neighbours({ explanation, objective, onChoose }: { explanation: TokenExplanation; objective: string; onChoose(token: number): void }) {
   return (
     <div className={styles.neighbours}>
-      <p className="quiet">its subsentence: ratio, and coefficient under {objective.toUpperCase()}</p>
+      <p className="quiet">its subsentence: ratio, and coefficient under {getObjective(objective).title}</p>
       <ul>
         {explanation.neighbours.map((neighbour) => (
           <li key={neighbour.token}>

@@ -3,7 +3,11 @@ import type { LensSettings, LensSource } from '../../lens/types';
 import { hyperOf } from './engine';
 import { markDifferences } from './texDiff';
 
-export const OBJECTIVE_OPTIONS = OBJECTIVES.map(({ id, title }) => ({ value: id, label: title }));
+/** The listed objectives, and the one that trained on the batch if it was typed. */
+export function objectiveOptions({ record }: LensSource): { value: string; label: string }[] {
+  const listed = OBJECTIVES.map(({ id, title }) => ({ value: id, label: title }));
+  return listed.some(({ value }) => value === record.objective) ? listed : [...listed, { value: record.objective, label: getObjective(record.objective).title }];
+}
 
 /** The loss of one token and the symbols in it, as one formula; as the product defines it, with what the settings switch off left out. */
 export function lossTex(objectiveId: string, settings: LensSettings, source: LensSource): { loss: string; symbols: string[] } {
