@@ -15,7 +15,7 @@ import { widthsInForce, type SortBy } from './lensModel';
 import styles from './lens.module.css';
 import { useOrder } from './order';
 import { SavePicture } from './SavePicture';
-import { isKeptOutside, unitAt, visible } from './words';
+import { isKeptOutside, ratioText, unitAt, visible } from './words';
 
 const SORTS: readonly { value: SortBy; label: string }[] = [
   { value: 'clippedGradient', label: 'sorted by clipped gradient' },
@@ -151,8 +151,8 @@ function Reading({ icicle, tokens, token, advantage, settings }: { icicle: Icicl
   const cut = settings.dualClip !== 'own' && settings.dualClip > 0 && advantage < 0 ? ' (and, far above, the dual clip)' : '';
   return (
     <>
-      <b className="mono">{visible(tokens[token] ?? '')}</b> Token <b className={TONE.token}>{ratio(own.ratio)}</b> becomes <b className={TONE.segment}>{ratio(segment.ratio)}</b> over {lengthOf(segment)}{' '}
-      {lengthOf(segment) === 1 ? 'token' : 'tokens'} and <b className={TONE.sequence}>{ratio(sequence.ratio)}</b> over {lengthOf(sequence)}.{' '}
+      <b className="mono">{visible(tokens[token] ?? '')}</b> Token <b className={TONE.token}>{ratioText(own.ratio)}</b> becomes <b className={TONE.segment}>{ratioText(segment.ratio)}</b> over {lengthOf(segment)}{' '}
+      {lengthOf(segment) === 1 ? 'token' : 'tokens'} and <b className={TONE.sequence}>{ratioText(sequence.ratio)}</b> over {lengthOf(sequence)}.{' '}
       {advantage === 0 ? (
         <>Advantage 0: nothing here has a gradient that a clip could take.</>
       ) : (

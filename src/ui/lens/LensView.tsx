@@ -10,7 +10,7 @@ import { CurvesPanel } from './CurvesPanel';
 import { FileMenu } from './FileMenu';
 import { HistogramPanel } from './HistogramPanel';
 import { IciclePanel } from './IciclePanel';
-import { LensContext, useLens, useLensModel } from './context';
+import { LensContext, useLens, useLensModel, useShown } from './context';
 import { LensDeck } from './LensDeck';
 import { lensModelOf, type LowerTab, type SideTab } from './lensModel';
 import styles from './lens.module.css';
@@ -88,6 +88,7 @@ function DeskLens() {
   const lower = useLens((state) => state.lower);
   const side = useLens((state) => state.side);
   const matched = useLens((state) => state.matched);
+  const shown = useShown();
   return (
     <main id="main" className={`${styles.desk} main`}>
       <Problem />
@@ -101,7 +102,7 @@ function DeskLens() {
             label="What stands under the rulers"
             value={lower}
             onChange={(value) => model.set({ lower: value })}
-            note={lower === 'table' ? (matched ? matchWords(matched) : 'nothing is retrained, each row counts the frozen batch') : ''}
+            note={lower === 'table' ? (matched ? matchWords(matched, shown) : 'nothing is retrained, each row counts the frozen batch') : ''}
             tabs={[
               { value: 'table', title: 'Every objective on the same tokens', short: 'Every objective', panel: <TablePanel /> },
               { value: 'token', title: 'The number behind a token', short: 'This token', panel: <TokenPanel /> },

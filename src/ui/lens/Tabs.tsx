@@ -36,9 +36,13 @@ export function Tabs<T extends string>({ label, value, onChange, tabs, note }: P
   };
   return (
     <div className={styles.tabbed}>
-      <header className={styles.head}>
+      <header className={`${styles.head} ${styles.oneLine}`}>
         <h2>{open?.title}</h2>
-        {note ? <span className="soft">{note}</span> : null}
+        {note ? (
+          <span className={styles.note} title={note}>
+            {note}
+          </span>
+        ) : null}
         <span className={styles.push} />
         <div ref={list} role="tablist" aria-label={label} className={styles.tabs} onKeyDown={onKeyDown}>
           {tabs.map((tab) => (

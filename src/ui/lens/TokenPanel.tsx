@@ -1,5 +1,4 @@
 import { useMemo } from 'react';
-import { getObjective } from '../../objectives';
 import type { CSSProperties } from 'react';
 import type { LensSettings, LensSource, TokenExplanation, TokenUnder } from '../../lens/types';
 import { levelColour, objectiveTitle } from '../charts/looks';
@@ -14,7 +13,7 @@ import { explain } from './engine';
 import { comparedTex, objectiveOptions } from './formulas';
 import { useLens, useLensModel, useShown } from './context';
 import styles from './lens.module.css';
-import { branchWords, isClipped, isKeptOutside, segmentText, STATE_WORDS, visible } from './words';
+import { branchWords, isClipped, isKeptOutside, segmentText, ratioText, STATE_WORDS, visible } from './words';
 
 /** The number behind a token: the formula with its own numbers, which branch won, and what every objective makes of it. */
 export function TokenPanel() {
@@ -63,7 +62,7 @@ function Facts({ explanation, tokens }: { explanation: TokenExplanation; tokens:
         <Fact name={'log \u03c0 old'} value={fraction(explanation.oldLogp, 3)} />
         <Fact name={'log \u03c0 new'} value={fraction(explanation.newLogp, 3)} />
         <Fact name="entropy, nats" value={fraction(explanation.entropy, 2)} />
-        <Fact name="ratio r" value={<span style={{ color: ratioTextColour(own) }}>{ratio(Math.exp(own))}</span>} />
+        <Fact name="ratio r" value={<span style={{ color: ratioTextColour(own) }}>{ratioText(Math.exp(own))}</span>} />
         <Fact name="advantage" value={fraction(explanation.advantage, 3)} />
       </dl>
       <p className={styles.where}>
@@ -183,7 +182,7 @@ function Verdicts({ explanation, inFormula }: { explanation: TokenExplanation; i
 function Neighbours({ explanation, objective, onChoose }: { explanation: TokenExplanation; objective: string; onChoose(token: number): void }) {
   return (
     <div className={styles.neighbours}>
-      <p className="quiet">its subsentence: ratio, and coefficient under {getObjective(objective).title}</p>
+      <p className="quiet">its subsentence: ratio, and coefficient under {objectiveTitle(objective)}</p>
       <ul>
         {explanation.neighbours.map((neighbour) => (
           <li key={neighbour.token}>

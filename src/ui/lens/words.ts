@@ -1,7 +1,7 @@
 import { LEVEL_TITLE, type Level } from '../../core/levels';
 import type { ClipState, Icicle, IcicleCell, MatchQuantity, MatchResult, TokenExplanation, TokenUnder } from '../../lens/types';
 import { objectiveTitle } from '../charts/looks';
-import { fraction, percent, ratio } from '../theme/numbers';
+import { fraction, percent, ratio, scientific } from '../theme/numbers';
 
 /** Sentences of the lens, kept apart from their markup. */
 
@@ -31,17 +31,20 @@ export const spoken = (token: string): string => (token === ' ' ? 'space' : toke
 export function shortRatio(value: number): string {
   if (!Number.isFinite(value)) return '\u2013';
   if (value >= 9.95) return value >= 999.5 ? '>999' : value.toFixed(0);
-  return value.toFixed(2).replace(/^0/, '');
+  return value < 0.005 ? '<.01' : value.toFixed(2).replace(/^0/, '');
 }
 
 /** What a screen reader says of a cell of the icicle. */
 export function cellWords(cell: IcicleCell, tokens: readonly string[]): string {
   const length = cell.end - cell.start;
-  const value = `ratio ${ratio(cell.ratio, cell.level === 'token' ? 4 : length)}${stateSuffix(cell.state)}`;
+  const value = `ratio ${ratioText(cell.ratio, cell.level === 'token' ? 4 : length)}${stateSuffix(cell.state)}`;
   if (cell.level === 'token') return `${spoken(tokens[cell.start] ?? '')}, ${value}`;
   if (cell.level === 'segment') return `subsentence ${tokens.slice(cell.start, cell.end).map(visible).join('')}, ${length === 1 ? '1 token' : `${length} tokens`}, ${value}`;
   return `sequence of ${length} tokens, ${value}`;
 }
+
+/** A ratio as the page writes it, but one that would read 0.000 keeps its size: "6e\u22125". */
+export const ratioText = (value: number, tokens = 4): string => (value > 0 && value < 5e-4 ? scientific(value) : ratio(value, tokens));
 
 /** The unit of a level that holds a token. */
 export function unitAt(icicle: Icicle, level: Level, token: number): IcicleCell {
@@ -71,8 +74,8 @@ export function segmentText(tokens: readonly string[], explanation: TokenExplana
 }
 
 /** What a match came to: whole units cannot always meet a share, and then the page says how near they came. */
-export function matchWords({ target, quantity, results }: { target: number; quantity: MatchQuantity; results: readonly MatchResult[] }): string {
-  const far = results.filter(({ achieved }) => Math.abs(achieved - target) > 0.1 * target);
+export function matchWords({ target, quantity, results }: { target: number; quantity: MatchQuantity; results: readonly MatchResult[] }, shown: readonly string[]): string {
+  const far = results.filter(({ objective, achieved }) => shown.includes(objective) && Math.abs(achieved - target) > 0.1 * target);
   const what = quantity === 'clippedTokens' ? 'of tokens' : 'of gradient';
   const rest = far.length > 0 ? `; whole units let ${far.map(({ objective, achieved }) => `${objectiveTitle(objective)} come to ${percent(achieved)}`).join(', ')}` : '';
   return `matched at ${percent(target)} ${what}${rest}`;
