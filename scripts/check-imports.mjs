@@ -45,6 +45,7 @@ const PACKAGE_RULES = [
   { test: /^(katex|recharts)(\/|$)/, allowed: /^src\/ui\//, rule: 'katex and recharts only in src/ui' },
   { test: /^react(-dom)?(\/|$)/, allowed: /^src\/(ui\/|main\.tsx$)/, rule: 'react only in src/ui and src/main.tsx' },
   { test: /^zustand(\/|$)/, allowed: /^src\/(store|ui)\//, rule: 'zustand only in src/store and src/ui' },
+  { test: /^@(codemirror|lezer)\//, allowed: /^src\/ui\/editor\//, rule: 'CodeMirror only in src/ui/editor' },
   { test: /^webgpu$/, allowed: /^(cli\/|src\/gpu\/nodeGpu\.ts$)/, rule: 'the npm package webgpu (Dawn) only in src/gpu/nodeGpu.ts, cli and tests' },
   { test: /^node:/, allowed: /^cli\//, rule: 'Node modules only in cli' },
 ];

@@ -1,3 +1,4 @@
+import { isCustom } from '../config/custom';
 import type { Problem } from '../config/fieldTypes';
 import { validateConfig } from '../config/validate';
 import { UserError } from '../core/errors';
@@ -67,9 +68,10 @@ export function parseBatch(text: string): ParsedBatch {
     throw new UserError(`This batch has version ${String(head.fields.version)}, and version ${BATCH_VERSION} is what can be read.`, 'Export it again with this version of the page.');
   }
   const objective = head.text('objective');
-  if (!OBJECTIVES.some((o) => o.id === objective)) head.fail(`"objective" is "${objective}"`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
+  if (!isCustom(objective) && !OBJECTIVES.some((o) => o.id === objective)) head.fail(`"objective" is "${objective}"`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
   const prompts = head.texts('prompts');
   const { config, problems } = validateConfig({ ...head.object('config'), objective });
+  if (config.objective !== objective) head.fail('the text of its objective cannot be used', problems.map((problem) => problem.message).join(' '));
   const completions = lines.slice(1).map((line, i) => completionOf(reader(line, i + 2), prompts.length));
   if (completions.length === 0) throw new UserError('This batch holds no answers.', 'After line 1 there must be one line for each answer.');
   const tokens = completions.reduce((sum, row) => sum + row.tokens.length, 0);

@@ -83,6 +83,7 @@ export function judge(
 ): Mark[][] {
   if (rows.length === 0) return [];
   const objective = getObjective(objectiveId);
+  const hyper = hyperparametersOf({ ...config, objective: objectiveId });
   const { compact, results } = evaluateCompact(
     objective,
     {
@@ -94,7 +95,7 @@ export function judge(
       advantages: rows.map((row, i) => new Float64Array(row.tokens.length).fill(advantages[i])),
       meanEntropy,
     },
-    { ...hyperparametersOf({ ...config, objective: objectiveId }), beta: 0 },
+    { ...hyper, ...('beta' in hyper && { beta: 0 }) },
     'token-mean',
   );
   const marks: Mark[][] = rows.map(() => []);

@@ -1,3 +1,4 @@
+import { registerFrom } from '../config/custom';
 import { evaluateTokens, getObjective, OBJECTIVES, type CompactBatch, type Objective } from '../objectives';
 import { buildGraph } from '../objectives/graph';
 import { advantageFor } from './advantage';
@@ -25,7 +26,10 @@ export class LensSession {
   private readonly evaluations = new Map<string, Evaluated & { verdict: ObjectiveColumns }>();
   private readonly rows = new Map<string, LensTableRow>();
 
-  constructor(readonly source: LensSource) {}
+  /** A batch of a typed objective brings its text along: the lens may run where nobody has read it yet. */
+  constructor(readonly source: LensSource) {
+    registerFrom(source.record.config);
+  }
 
   /**
    * Computes what is wanted under the settings.
@@ -34,7 +38,7 @@ export class LensSession {
   answer(settings: LensSettings, wanted: LensWanted): LensAnswer {
     const started = performance.now();
     const { prepared, columns, spread, worst } = this.prepare(settings);
-    const objectives = (wanted.objectives ?? OBJECTIVES.map((o) => o.id)).map(getObjective);
+    const objectives = (wanted.objectives ?? this.every()).map(getObjective);
     const scaling = lengthScaling(spread, settings.widths);
     const out: LensAnswer = {
       columns: wanted.columns ? { ...columns, objectives: Object.fromEntries(objectives.map((o) => [o.id, this.evaluate(prepared, o, settings).verdict])) } : null,
@@ -52,6 +56,11 @@ export class LensSession {
     };
     this.prune(objectives.length);
     return { ...out, ms: performance.now() - started };
+  }
+
+  /** All listed objectives, and the one that trained on the batch if it was typed. */
+  private every(): string[] {
+    return [...new Set([...OBJECTIVES.map((o) => o.id), this.source.record.objective])];
   }
 
   private prepare(settings: LensSettings): NonNullable<typeof this.cut> {
@@ -127,7 +136,7 @@ export class LensSession {
   }
 
   private match(prepared: LensBatch, settings: LensSettings, request: MatchRequest): MatchResult[] {
-    const objectives = (request.objectives ?? OBJECTIVES.map((o) => o.id)).map(getObjective).filter(hasWidths);
+    const objectives = (request.objectives ?? this.every()).map(getObjective).filter(hasWidths);
     return objectives.map((objective) => {
       const { profile } = this.unclippedOf(prepared, objective, settings);
       const current = this.widthsOf(objective, settings);

@@ -1,7 +1,7 @@
 import { fieldOf, isFieldName, type FieldName } from '../config/fields';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
-import type { Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
+import type { LossInspection, Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
 import { changedFields, presetOver, type ConfigStore } from './configStore';
 import { applyEvents, clearedRun, type RunStore } from './runStore';
 
@@ -34,6 +34,8 @@ export interface RunControl {
   reset(): void;
   /** Applies events that wait for the next repaint, at once. */
   flush(): void;
+  /** The kernel of an objective, checked on the worker's device. Rejects with words for the person. */
+  inspect(wanted: Pick<RunConfig, 'objective' | 'customObjective'>): Promise<LossInspection>;
   /** Every worker event, as it arrives. */
   subscribe(listener: (event: WorkerEvent) => void): () => void;
   dispose(): void;
@@ -43,6 +45,9 @@ export interface RunControl {
 const CONFIGURE_MS = 60;
 /** Before the first iteration a change that needs a reset gets it by itself, once the person has stopped typing, ms. */
 const AUTO_RESET_MS = 400;
+
+/** A software adapter may take seconds over a large shader, and the worker may be busy. */
+const INSPECT_MS = 60_000;
 
 /** Phases that only a run under way has: late ones of the old run say nothing about the new. */
 const OF_A_RUN: readonly Phase[] = ['running', 'paused', 'finished'];
@@ -167,7 +172,30 @@ export function connect(options: ConnectOptions): RunControl {
     }
   };
 
+  let nextRequest = 1;
+  const inspect: RunControl['inspect'] = ({ objective, customObjective }) =>
+    new Promise((resolve, reject) => {
+      const requestId = nextRequest++;
+      const listen = (event: WorkerEvent) => {
+        if (event.type !== 'lossInspected' || event.requestId !== requestId) return;
+        done();
+        if (event.inspection) resolve(event.inspection);
+        else reject(new Error(event.problem));
+      };
+      const timer = setTimeout(() => {
+        done();
+        reject(new Error('The trainer did not answer.'));
+      }, INSPECT_MS);
+      const done = () => {
+        listeners.delete(listen);
+        clearTimeout(timer);
+      };
+      listeners.add(listen);
+      client.send({ type: 'inspectLoss', requestId, objective, customObjective });
+    });
+
   return {
+    inspect,
     play() {
       settle();
       client.send({ type: 'play' });

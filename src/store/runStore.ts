@@ -102,6 +102,7 @@ function applyEvent(state: RunState, event: WorkerEvent): RunState {
         phase: event.fatal ? 'failed' : state.phase,
       };
     case 'notice':
+    case 'lossInspected':
     case 'snapshot':
       return state;
   }

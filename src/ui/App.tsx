@@ -1,5 +1,6 @@
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import { Notices } from './controls/Notices';
+import { ObjectiveDialogs } from './editor/ObjectiveDialogs';
 import { PHONE, useMedia } from './hooks';
 import { Bar } from './panels/Bar';
 import { HelpDialog } from './panels/HelpDialog';
@@ -64,6 +65,7 @@ export function App() {
       )}
       <Notices notices={notices} onClose={closeNotice} />
       <HelpDialog open={help} onClose={() => setHelp(false)} />
+      <ObjectiveDialogs />
       <Announcer />
     </div>
   );

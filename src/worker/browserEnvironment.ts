@@ -2,6 +2,7 @@ import { UserError } from '../core/errors';
 import { createWebGpuEngine } from '../engines/webgpu';
 import { browserGpu, requestGpu } from '../gpu/device';
 import type { GpuContext } from '../gpu/device';
+import { runPolicyLoss } from '../kernels/policyLoss/runPolicyLoss';
 import { MODEL_CONFIGS } from '../model/config';
 import { loadPolicy } from '../model/manifest';
 import { getTask } from '../tasks';
@@ -81,6 +82,9 @@ export const browserEnvironment: Environment<BrowserGpu> = {
     // The runtime is large; it is fetched only when KL is wanted.
     const { createOrtReference, providerFor } = await import('../engines/ortReference');
     return createOrtReference({ modelBytes: policy.bytes, config: MODEL_CONFIGS[model], provider: providerFor(gpu.adapter), ...(gpu.context && { gpu: gpu.context }) });
+  },
+  tokenLossRunner({ context }) {
+    return context && ((loss, inputs, hyper) => runPolicyLoss(context, loss, inputs, hyper));
   },
   getTask,
   now: () => performance.now(),

@@ -1,6 +1,7 @@
 import type { AdapterReport, PolicyEngine, ReferencePolicy } from '../engines/engine';
 import type { ModelId } from '../model/config';
 import type { Task } from '../tasks/task';
+import type { RunTokenLoss } from './inspectLoss';
 
 /** `auto`: WebGPU, and tfjs where there is none. `tfjs`: tfjs in any case, for tests and comparisons. */
 export const ENGINE_WISHES = ['auto', 'tfjs'] as const;
@@ -38,6 +39,8 @@ export interface Environment<G extends GpuHandle = GpuHandle> {
   createEngine(gpu: G, model: ModelId, onProgress: (done: number) => void): Promise<PolicyEngine>;
   /** Starts the frozen base policy that KL is measured against. */
   loadReference(gpu: G, model: ModelId, policy: BasePolicy): Promise<ReferencePolicy>;
+  /** The way to run a token loss once on this device; null where it has no shaders. Missing: none is offered. */
+  tokenLossRunner?(gpu: G): RunTokenLoss | null;
   getTask(id: string): Task;
   /** A steady clock, ms. */
   now(): number;

@@ -5,7 +5,7 @@ import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport, Fallback } from '../engines/engine';
 import type { AdapterFacts } from '../gpu/device';
 import type { BatchMetrics, Fractions, LevelMetrics, LowHigh } from '../objectives/types';
-import type { BatchRecord, CompletionRecord, EvalReport, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
+import type { BatchRecord, CompletionRecord, EvalReport, LossInspection, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
 import { ENGINE_WISHES } from './environment';
 import { arrayOf, dictionaryOf, isBoolean, isCount, isFloats, isNumber, isRecord, isString, isUints, nullable, oneOf, record, tagged } from './shape';
 import type { Guard } from './shape';
@@ -137,6 +137,7 @@ export const isCommand: Guard<WorkerCommand> = tagged<WorkerCommand>({
   step: record<Of<WorkerCommand, 'step'>>({ count: isCount }),
   reset: record<Of<WorkerCommand, 'reset'>>({ config: isConfig }),
   snapshot: record<Of<WorkerCommand, 'snapshot'>>({ requestId: isCount }),
+  inspectLoss: record<Of<WorkerCommand, 'inspectLoss'>>({ requestId: isCount, objective: isString, customObjective: isString }),
   loseDevice: record<Of<WorkerCommand, 'loseDevice'>>({}),
 });
 
@@ -159,6 +160,14 @@ export const isEvent: Guard<WorkerEvent> = tagged<WorkerEvent>({
   }),
   notice: record<Of<WorkerEvent, 'notice'>>({ problems: arrayOf(isProblem) }),
   snapshot: record<Of<WorkerEvent, 'snapshot'>>({ requestId: isCount, report: nullable(isStep), batch: nullable(isBatch) }),
+  lossInspected: record<Of<WorkerEvent, 'lossInspected'>>({
+    requestId: isCount,
+    inspection: nullable(record<LossInspection>({
+      wgsl: isString,
+      gpu: nullable(record<NonNullable<LossInspection['gpu']>>({ ok: isBoolean, tokens: isCount, maxError: isNumber })),
+    })),
+    problem: isString,
+  }),
   error: record<Of<WorkerEvent, 'error'>>({
     kind: oneOf('noWebGpu', 'deviceLost', 'badModel', 'badConfig', 'notFinite', 'reference', 'internal'),
     message: isString, hint: isString, fatal: isBoolean,

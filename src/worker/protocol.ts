@@ -3,7 +3,9 @@ import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
 import type { BatchRecord, EvalReport, ShowcaseAnswer, StepReport } from '../trainer/report';
 import type { EngineWish } from './environment';
+import type { LossInspection } from './inspectLoss';
 
+export type { LossInspection } from './inspectLoss';
 export type { BatchRecord, CompletionRecord, CriticReport, EvalReport, ShowcaseAnswer, StepReport, UpdateReport } from '../trainer/report';
 
 /** What the page may ask of the worker. Guards (`isCommand`, `isEvent`) stand in guards.ts. */
@@ -19,6 +21,8 @@ export type WorkerCommand =
   | { type: 'step'; count: number }
   | { type: 'reset'; config: RunConfig }
   | { type: 'snapshot'; requestId: number }
+  /** Asks for an objective's kernel, and for a comparison of it with the f64 reference. */
+  | { type: 'inspectLoss'; requestId: number; objective: string; customObjective: string }
   /** For tests: destroys the device on purpose. */
   | { type: 'loseDevice' };
 
@@ -36,6 +40,8 @@ export type WorkerEvent =
   /** Settings of an `init`, `reset` or `configure` that were clamped or refused, for a notice. */
   | { type: 'notice'; problems: Problem[] }
   | { type: 'snapshot'; requestId: number; report: StepReport | null; batch: BatchRecord | null }
+  /** Null with a problem in words where the kernel could not be made or run. */
+  | { type: 'lossInspected'; requestId: number; inspection: LossInspection | null; problem: string }
   | { type: 'error'; kind: ErrorKind; message: string; hint: string; fatal: boolean };
 
 export type ErrorKind = 'noWebGpu' | 'deviceLost' | 'badModel' | 'badConfig' | 'notFinite' | 'reference' | 'internal';

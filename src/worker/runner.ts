@@ -6,6 +6,7 @@ import { configLimits, Trainer } from '../trainer/trainer';
 import type { Environment, GpuHandle } from './environment';
 import { errorEvent, gpuFailure } from './failure';
 import { isCommand } from './guards';
+import { inspectLoss } from './inspectLoss';
 import { Outbox } from './outbox';
 import type { ErrorKind, Phase, WorkerCommand, WorkerEvent } from './protocol';
 import { Workbench } from './workbench';
@@ -104,9 +105,23 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       case 'snapshot':
         this.outbox.send({ type: 'snapshot', requestId: command.requestId, report: this.lastReport, batch: this.lastBatch });
         return;
+      case 'inspectLoss':
+        void this.inspect(command);
+        return;
       case 'loseDevice':
         this.workbench.openedGpu?.lose();
         return;
+    }
+  }
+
+  /** Beside the run: the kernel has buffers of its own, and the queue takes turns. */
+  private async inspect({ requestId, objective, customObjective }: Extract<WorkerCommand, { type: 'inspectLoss' }>): Promise<void> {
+    try {
+      const gpu = this.workbench.openedGpu;
+      const inspection = await inspectLoss({ objective, customObjective }, (gpu && this.env.tokenLossRunner?.(gpu)) ?? null);
+      this.outbox.send({ type: 'lossInspected', requestId, inspection, problem: '' });
+    } catch (error) {
+      this.outbox.send({ type: 'lossInspected', requestId, inspection: null, problem: error instanceof Error ? error.message : String(error) });
     }
   }
 

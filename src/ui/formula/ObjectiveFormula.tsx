@@ -43,6 +43,6 @@ export function ObjectiveFormula({ objective: id, config }: ObjectiveFormulaProp
 }
 
 /** The mean over the batch, then the loss of one token: in one line it would be wider than its panel. */
-function twoLines(tokenLoss: string, mode: RunConfig['lossAggMode']): string {
+export function twoLines(tokenLoss: string, mode: RunConfig['lossAggMode']): string {
   return `\\begin{array}{l}\\displaystyle\\mathcal{L}(\\theta) = ${AGGREGATION_TEX[mode]}\\mathcal{L}_{i,t} \\\\ \\displaystyle\\mathcal{L}_{i,t} = ${tokenLoss}\\end{array}`;
 }

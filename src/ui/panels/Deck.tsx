@@ -6,6 +6,8 @@ import { changedFromPreset } from '../../store/configStore';
 import { NumberField } from '../controls/NumberField';
 import { Segmented } from '../controls/Segmented';
 import { Select } from '../controls/Select';
+import { registeredCustom } from '../../objectives/custom';
+import { openDialog } from '../editor/dialogs';
 import { useConfig } from '../session';
 import { Glyph, GLYPH_HUE, glyphOf } from '../theme/Glyph';
 import { setting } from '../theme/numbers';
@@ -59,17 +61,30 @@ export function ObjectivePicker({ compact = false }: { compact?: boolean }) {
   );
 }
 
+/** Opens the editor, where other entries choose. */
+const WRITE = 'write';
+
 /** The objectives beyond the four; one that is in use wears the hue of its ratio's level. */
 function MoreObjectives() {
   const id = useId();
   const objective = useConfig((state) => state.config.objective);
   const choose = useConfig((state) => state.chooseObjective);
-  const chosen = FURTHER_OBJECTIVES.some((entry) => entry.value === objective);
-  const options = chosen ? FURTHER_OBJECTIVES : [{ value: '', label: 'choose' }, ...FURTHER_OBJECTIVES];
+  const typed = registeredCustom(objective)?.objective;
+  const chosen = typed !== undefined || FURTHER_OBJECTIVES.some((entry) => entry.value === objective);
+  const options = [
+    ...(chosen ? [] : [{ value: '', label: 'choose' }]),
+    ...FURTHER_OBJECTIVES,
+    ...(typed ? [{ value: typed.id, label: typed.title, group: 'yours' }] : []),
+    { value: WRITE, label: typed ? 'edit the text' : 'write your own', group: 'yours' },
+  ];
+  const pick = (value: string) => {
+    if (value === WRITE) openDialog('editor');
+    else if (value !== '') choose(value);
+  };
   return (
     <div className={chosen ? 'deck-field more chosen' : 'deck-field more'} style={{ '--hue': GLYPH_HUE[glyphOf(objective)] } as CSSProperties}>
       <label htmlFor={id}>More</label>
-      <Select id={id} name="More objectives" value={chosen ? objective : ''} options={options} onChange={(value) => value !== '' && choose(value)} />
+      <Select id={id} name="More objectives" value={chosen ? objective : ''} options={options} onChange={pick} />
     </div>
   );
 }

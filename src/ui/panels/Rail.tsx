@@ -9,6 +9,7 @@ import { getObjective } from '../../objectives';
 import { boundsOf, CLIP_FIELDS, clipWidths, levelOf, stalenessSentence } from '../../store/selectors';
 import { Disclosure } from '../controls/Disclosure';
 import { EpsSliders, type EpsTick } from '../controls/EpsSliders';
+import { CustomParameters } from '../editor/ParameterSliders';
 import { Segmented } from '../controls/Segmented';
 import { useConfig, useRun } from '../session';
 import { fraction, grouped, setting } from '../theme/numbers';
@@ -90,6 +91,7 @@ export function ClipGroup() {
       {ownFieldsOf(config.objective).map((name) => (
         <SettingField key={name} name={name} />
       ))}
+      <CustomParameters />
       {segmentRatio ? (
         <div className="variant">
           <Segmented

@@ -1,5 +1,6 @@
 import { getObjective } from '../../objectives';
 import { Button } from '../controls/Button';
+import { openDialog } from '../editor/dialogs';
 import { ObjectiveFormula } from '../formula/ObjectiveFormula';
 import { useConfig, useRun } from '../session';
 import { Rollouts } from '../text/Rollouts';
@@ -37,7 +38,19 @@ export function Inspector({ view, compact = false }: { view: BatchView; compact?
 /** The objective in use as a formula. */
 export function Formula() {
   const config = useConfig((state) => state.config);
-  return <ObjectiveFormula objective={config.objective} config={config} />;
+  return (
+    <>
+      <div className="formula-actions">
+        <Button kind="ghost" onClick={() => openDialog('editor')}>
+          {config.customObjective === '' ? 'Write your own' : 'Edit the text'}
+        </Button>
+        <Button kind="ghost" onClick={() => openDialog('kernel')}>
+          Show the kernel
+        </Button>
+      </div>
+      <ObjectiveFormula objective={config.objective} config={config} />
+    </>
+  );
 }
 
 /** The formula that runs; while a token is chosen, what the formula did to it. */
