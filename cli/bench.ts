@@ -15,7 +15,7 @@ import { cellId, cellsOf } from '../bench/lib/work';
 import { parseArgs } from './args';
 import { countFrom } from './runOptions';
 
-const OPTIONS = ['quick', 'profile', 'document', 'software', 'only', 'libraries', 'rounds', 'limit', 'model', 'help'] as const;
+const OPTIONS = ['quick', 'keep', 'profile', 'document', 'software', 'only', 'libraries', 'rounds', 'limit', 'model', 'help'] as const;
 const RESULTS = 'bench/results';
 const NOTES = 'bench/notes.md';
 const PAGE = 'docs/bench.md';
@@ -30,7 +30,7 @@ Usage: npm run bench [-- --quick] [--only text] [--libraries ours,jax] [--rounds
 
 The whole measurement takes some minutes, keeps its result in ${RESULTS}/<adapter>.json and writes ${PAGE}.
 --quick: a smaller set within a minute; only printed.
---only: cells whose name contains the text, e.g. "matmul 512"; only printed.
+--only: cells whose name contains the text, e.g. "matmul 512"; only printed, unless --keep puts them into the kept result.
 --limit: seconds that one library gets for one cell, compiling included (180; 12 with --quick).
 --software: the software adapter, even where there is a GPU.
 --profile: time and dispatches by kernel of one update and one rollout, in Node; kept beside the adapter's result.
@@ -39,7 +39,7 @@ The whole measurement takes some minutes, keeps its result in ${RESULTS}/<adapte
 
 /** `bench`: see --help. Returns the exit code: 1 when one of our own cells gave no result. */
 export async function run(argv: string[]): Promise<number> {
-  const { values } = parseArgs(argv, { known: OPTIONS, flags: ['quick', 'profile', 'document', 'software', 'help'] });
+  const { values } = parseArgs(argv, { known: OPTIONS, flags: ['quick', 'keep', 'profile', 'document', 'software', 'help'] });
   if (values.help) {
     process.stdout.write(help);
     return 0;
@@ -68,7 +68,7 @@ export async function run(argv: string[]): Promise<number> {
   const options: MeasureOptions = { leftOut: quick && values.libraries === undefined ? { tfjs: slow, nanogpt: slow } : {}, rounds, limitMs: limitSeconds * 1000, enoughMs: quick ? 1500 : 15_000, report: say };
   const browser = new BenchBrowser(folder, values.software !== undefined);
   const result: BenchResult = {
-    date: new Date().toISOString().slice(0, 16).replace('T', ' '),
+    date: now(),
     adapter: '',
     software: false,
     browser: '',
@@ -84,7 +84,8 @@ export async function run(argv: string[]): Promise<number> {
     result.software = opened.adapter.includes('software');
     const native = await openNative();
     for (const spec of cells) {
-      const cell = await measureCell(browser, spec, subjects, options);
+      const measured = { date: now(), load1: loadavg()[0], commit: result.versions.ratioscope, limitSeconds };
+      const cell: CellResult = { ...(await measureCell(browser, spec, subjects, options)), measured };
       if (native instanceof Error) cell.outcomes.native = { status: 'failed', reason: native.message };
       else cell.outcomes.native = await measureNative(native, spec, options);
       result.cells.push(cell);
@@ -97,14 +98,23 @@ export async function run(argv: string[]): Promise<number> {
     const floor = iterationFloor(result, cell);
     if (floor) process.stdout.write(`${cell.id}: ${(floor.ms / floor.floorMs).toFixed(2)}x its arithmetic at ${floor.rate.toFixed(2)} GFLOP/s\n`);
   }
-  if (!quick && values.only === undefined && values.libraries === undefined) {
+  const whole = values.only === undefined && values.libraries === undefined;
+  if (!quick && (whole || values.keep)) {
     const file = join(RESULTS, `${fileName(result.adapter)}.json`);
     mkdirSync(RESULTS, { recursive: true });
-    writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
+    const kept = !whole && existsSync(file) ? merged(JSON.parse(readFileSync(file, 'utf8')) as BenchResult, result) : result;
+    writeFileSync(file, `${JSON.stringify(kept, null, 1)}\n`);
     say(`Kept in ${file}.`);
     writeDocument();
   }
   return result.cells.every((cell) => cell.outcomes.ours === undefined || cell.outcomes.ours.status === 'ok') ? 0 : 1;
+}
+
+/** The kept result with the cells that were measured again. */
+export function merged(kept: BenchResult, again: BenchResult): BenchResult {
+  const fresh = new Map(again.cells.map((cell) => [cell.id, cell]));
+  const known = new Set(kept.cells.map((cell) => cell.id));
+  return { ...again, cells: [...kept.cells.map((cell) => fresh.get(cell.id) ?? cell), ...again.cells.filter((cell) => !known.has(cell.id))] };
 }
 
 async function openNative(): Promise<Subject | Error> {
@@ -126,6 +136,9 @@ async function profile(model: 'main' | 'small'): Promise<void> {
     '',
     `One rollout, ${result.rollout.tokens} tokens, ${result.rollout.wallMs.toFixed(1)} ms unprofiled`,
     ...kernelTable(result.rollout.kernels),
+    '',
+    `One step of train gpt, ${result.training.positions} positions, ${result.training.wallMs.toFixed(1)} ms unprofiled`,
+    ...kernelTable(result.training.kernels),
     '',
   ];
   process.stdout.write(out.join('\n'));
@@ -186,6 +199,8 @@ function print(cell: CellResult): void {
 }
 
 const fileName = (adapter: string): string => adapter.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'adapter';
+
+const now = (): string => new Date().toISOString().slice(0, 16).replace('T', ' ');
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

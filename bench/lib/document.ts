@@ -57,21 +57,24 @@ function shown(outcome: Outcome | undefined): string {
 
 function section(result: BenchResult, file: string): string[] {
   const { machine, options } = result;
+  const busy = result.cells.some((c) => c.measured.load1 > 0.5 * machine.cores);
   const software = result.software ? ' It is a software adapter: the CPU does the arithmetic, and the ranking is not that of a GPU.' : '';
   return [
     `## ${result.adapter}`,
     '',
-    `${result.date}, Chromium ${result.browser}, ${machine.cores} cores, load ${machine.load1.toFixed(1)} at the start, Node ${machine.node}; up to ${options.rounds} rounds, ${options.limitSeconds} s for a library in a cell. From \`${file}\`.${software}`,
-    ...(machine.load1 > 0.5 * machine.cores ? ['', `Other work ran on the machine at the same time: trust the ratios, which come from turns taken in the same minutes, and not the milliseconds.`] : []),
+    `Chromium ${result.browser}, ${machine.cores} cores, Node ${machine.node}; up to ${options.rounds} rounds. From \`${file}\`.${software}`,
+    ...(busy ? ['', 'Other work ran on the machine at the same time (the load of each cell stands below): trust the ratios, which come from turns taken in the same minutes, and not the milliseconds.'] : []),
     '',
-    '| work | ' + [...SUBJECTS, 'native' as const].map((id) => TITLES[id]).join(' | ') + ' | nearest other library |',
-    `|${'---|'.repeat(SUBJECTS.length + 3)}`,
+    '| work | ' + [...SUBJECTS, 'native' as const].map((id) => TITLES[id]).join(' | ') + ' | nearest other library | load |',
+    `|${'---|'.repeat(SUBJECTS.length + 4)}`,
     ...result.cells.map((cell) => {
       const best = bestPeer(cell);
-      return `| ${cell.id} | ${[...SUBJECTS, 'native' as const].map((id) => shown(cell.outcomes[id])).join(' | ')} | ${best ? `${TITLES[best.id]}: ${factor(best.times)} our time` : '–'} |`;
+      return `| ${cell.id} | ${[...SUBJECTS, 'native' as const].map((id) => shown(cell.outcomes[id])).join(' | ')} | ${best ? `${TITLES[best.id]}: ${factor(best.times)} our time` : '–'} | ${cell.measured.load1.toFixed(0)} |`;
     }),
     '',
-    'Medians; in brackets how many runs, and half the range over the smallest.',
+    'Medians; in brackets how many runs, and half the range over the smallest. Load: runnable processes, mean of the minute before the cell.',
+    '',
+    `Measured ${[...occasions(result)].join('; ')}.`,
     '',
     ...aims(result),
     ...rates(result),
@@ -80,6 +83,16 @@ function section(result: BenchResult, file: string): string[] {
     ...(result.profile ? profileSection(result.profile) : []),
     ...refusals(result),
   ];
+}
+
+/** Cells by when and with what they were measured. */
+function occasions({ cells }: BenchResult): string[] {
+  const groups = new Map<string, string[]>();
+  for (const { id, measured } of cells) {
+    const key = `${measured.date.slice(0, 10)}, build ${measured.commit}, ${measured.limitSeconds} s for a library in a cell`;
+    groups.set(key, [...(groups.get(key) ?? []), id]);
+  }
+  return [...groups].map(([key, ids]) => (groups.size === 1 ? key : `${key}: ${ids.join(', ')}`));
 }
 
 function aims({ cells }: BenchResult): string[] {
@@ -191,12 +204,16 @@ export function profileSection(profile: ProfileResult): string[] {
     '',
     ...kernelTable(profile.rollout.kernels),
     '',
+    `One step of \`train gpt 16 rows\`, ${profile.training.positions} positions (${milliseconds(profile.training.wallMs)} without the profiler):`,
+    '',
+    ...kernelTable(profile.training.kernels),
+    '',
   ];
 }
 
 /** The page, from every kept result and the notes written by hand. */
 export function benchMarkdown(results: readonly { file: string; result: BenchResult }[], notes: string): string {
-  const versions = results[0]?.result.versions ?? {};
+  const { ratioscope: _, ...versions } = results[0]?.result.versions ?? {};
   const weights = matrixWeights(GPT);
   return [
     '# Speed',

@@ -33,7 +33,7 @@ const CANNOT: Partial<Record<SubjectId, Partial<Record<CellSpec['kind'], string>
 };
 
 /** One cell: every library is opened and run once, then all take turns, so that a disturbance of the machine meets each. */
-export async function measureCell(browser: BenchBrowser, spec: CellSpec, subjects: readonly SubjectId[], options: MeasureOptions): Promise<CellResult> {
+export async function measureCell(browser: BenchBrowser, spec: CellSpec, subjects: readonly SubjectId[], options: MeasureOptions): Promise<Pick<CellResult, 'id' | 'spec' | 'outcomes'>> {
   const outcomes: CellResult['outcomes'] = {};
   const running: Running[] = [];
   for (const id of SUBJECTS) {

@@ -18,7 +18,8 @@ export interface OursOptions {
 }
 
 export function adapterName({ facts }: GpuContext): string {
-  const name = facts.description || [facts.vendor, facts.architecture].filter(Boolean).join(' ') || facts.device || 'unnamed adapter';
+  // Vendor and architecture first: the description, where there is one, differs between a browser and Node on one adapter.
+  const name = [facts.vendor, facts.architecture].filter(Boolean).join(' ') || facts.description || facts.device || 'unnamed adapter';
   return facts.software ? `${name} (software)` : name;
 }
 
@@ -76,7 +77,7 @@ async function openMatmul(ctx: GpuContext, n: number): Promise<Work> {
   return { proof: { kind: 'error', value }, run: async () => ({ ms: await execute(repeats) }), dispose: () => ctx.destroy() };
 }
 
-async function openTrain(ctx: GpuContext, cell: Extract<CellSpec, { kind: 'train' }>): Promise<Work> {
+export async function openTrain(ctx: GpuContext, cell: Extract<CellSpec, { kind: 'train' }>): Promise<Work> {
   const config = modelOf(cell.model);
   const positions = cell.rows * config.T;
   const engine = await createWebGpuEngine(ctx, config, { rolloutRows: 8, updatePositions: positions, maxLag: 0 });

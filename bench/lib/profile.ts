@@ -6,7 +6,7 @@ import { loadPolicy } from '../../src/model/manifest';
 import { getTask } from '../../src/tasks';
 import { Trainer } from '../../src/trainer/trainer';
 import { traceGpu, type TimedDispatch } from './gpuTrace';
-import { adapterName } from './ours';
+import { adapterName, openTrain } from './ours';
 import type { KernelTime, ProfileResult } from './types';
 import { modelOf } from './work';
 
@@ -84,10 +84,29 @@ export async function profileIteration(model: 'main' | 'small', options: { model
     adapter: adapterName(ctx),
     update: { positions, wallMs: Math.min(...wall.update), kernels: byKernel(kernels.update) },
     rollout: { tokens, wallMs: Math.min(...wall.rollout), kernels: byKernel(kernels.rollout) },
+    training: await profileTraining(),
     iteration,
   };
   engine.destroy();
   return result;
+}
+
+const TRAINING_ROWS = 16;
+
+async function profileTraining(): Promise<ProfileResult['training']> {
+  const ctx = await preciseGpu();
+  const trace = traceGpu(ctx.device);
+  const work = await openTrain(ctx, { kind: 'train', model: 'gpt', rows: TRAINING_ROWS });
+  const wall: number[] = [];
+  const runs: TimedDispatch[][] = [];
+  for (let i = 0; i < REPEATS; i++) {
+    wall.push((await work.run()).ms);
+    trace.start();
+    await work.run();
+    runs.push(await trace.stop());
+  }
+  work.dispose();
+  return { positions: TRAINING_ROWS * modelOf('gpt').T, wallMs: Math.min(...wall), kernels: byKernel(runs) };
 }
 
 /** Sums by kernel of the least time of each dispatch over all repetitions, which run the same list. */

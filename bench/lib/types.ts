@@ -48,6 +48,8 @@ export type Outcome =
 
 export interface CellResult {
   id: string;
+  /** When, at which load (1 min), by which build of ours; cells may be measured again one by one. */
+  measured: { date: string; load1: number; commit: string; limitSeconds: number };
   spec: CellSpec;
   outcomes: Partial<Record<SubjectId | 'native', Outcome>>;
 }
@@ -70,6 +72,8 @@ export interface ProfileResult {
   adapter: string;
   update: { positions: number; wallMs: number; kernels: KernelTime[] };
   rollout: { tokens: number; wallMs: number; kernels: KernelTime[] };
+  /** One step of the training cell that libraries are compared in. */
+  training: { positions: number; wallMs: number; kernels: KernelTime[] };
   iteration: Record<string, number>;
 }
 

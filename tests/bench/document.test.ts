@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { benchMarkdown, bestPeer, iterationFloor, medianOf, ratios } from '../../bench/lib/document';
 import type { BenchResult, CellResult, Outcome } from '../../bench/lib/types';
-import { keptResults } from '../../cli/bench';
+import { keptResults, merged } from '../../cli/bench';
 
 const ok = (...ms: number[]): Outcome => ({ status: 'ok', firstMs: 1000, runs: ms.map((m) => ({ ms: m })), proof: '' });
 
-const matmul = (outcomes: CellResult['outcomes']): CellResult => ({ id: 'matmul 512', spec: { kind: 'matmul', n: 512 }, outcomes });
+const measured = { date: '2026-01-01 00:00', load1: 0.1, commit: 'abc', limitSeconds: 60 };
+
+const matmul = (outcomes: CellResult['outcomes']): CellResult => ({ id: 'matmul 512', measured, spec: { kind: 'matmul', n: 512 }, outcomes });
 
 const result = (cells: CellResult[]): BenchResult => ({
   date: '2026-01-01 00:00', adapter: 'test adapter (software)', software: true, browser: '1', machine: { cores: 2, load1: 0.1, node: '20' },
@@ -49,14 +51,14 @@ describe('the page', () => {
 
   test('says so when the machine was busy', () => {
     const busy = result([matmul({ ours: ok(10) })]);
-    busy.machine.load1 = 9;
+    busy.cells[0].measured = { ...measured, load1: 9 };
     expect(benchMarkdown([{ file: 'a.json', result: busy }], '')).toContain('Other work ran on the machine');
     expect(benchMarkdown([{ file: 'a.json', result: result([]) }], '')).not.toContain('Other work ran on the machine');
   });
 
   test("an iteration's floor is its arithmetic at the best rate of the same run", () => {
     const iteration: CellResult = {
-      id: 'iteration small', spec: { kind: 'iteration', model: 'small' },
+      id: 'iteration small', measured, spec: { kind: 'iteration', model: 'small' },
       outcomes: { ours: { status: 'ok', firstMs: 1, proof: '', runs: [{ ms: 500, counts: { positions: 1000, meanRow: 0, epochs: 1 } }] } },
     };
     const run = result([matmul({ ours: ok(100) }), iteration]);
@@ -64,6 +66,15 @@ describe('the page', () => {
     const rate = (2 * 512 ** 3) / 100 / 1e6;
     expect(floor?.rate).toBeCloseTo(rate, 9);
     expect(floor?.floorMs).toBeCloseTo((4 * 1000 * 2 * (2 * 12 * 32 * 32 + 32 * 32)) / rate / 1e6, 9);
+  });
+
+  test('a cell measured again replaces the kept one and says when', () => {
+    const again = matmul({ ours: ok(5) });
+    again.measured = { ...measured, commit: 'def' };
+    const both = merged(result([matmul({ ours: ok(10) }), { ...matmul({ ours: ok(1) }), id: 'other' }]), result([again]));
+    expect(both.cells.map((c) => [c.id, c.measured.commit])).toEqual([['matmul 512', 'def'], ['other', 'abc']]);
+    const page = benchMarkdown([{ file: 'a.json', result: both }], '');
+    expect(page).toContain('build def, 60 s for a library in a cell: matmul 512');
   });
 
   test('docs/bench.md is what the kept results give', () => {
