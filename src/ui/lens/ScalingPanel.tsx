@@ -8,6 +8,7 @@ import { Glyph } from '../theme/Glyph';
 import { fraction, setting, significant } from '../theme/numbers';
 import { useLens, useLensModel } from './context';
 import { placeLabels } from './labels';
+import { widthsInForce } from './lensModel';
 import styles from './lens.module.css';
 import { SavePicture } from './SavePicture';
 import chart from './scaling.module.css';
@@ -17,6 +18,7 @@ export function ScalingPanel() {
   const model = useLensModel();
   const scaling = useLens((state) => state.answer?.scaling ?? null);
   const settings = useLens((state) => state.settings);
+  const leaders = useLens((state) => state.leaders);
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   return (
@@ -38,7 +40,7 @@ export function ScalingPanel() {
               </div>
             ))}
           </dl>
-          <p className="soft">{reach(scaling)}</p>
+          <p className="soft">{reach(scaling, widthsInForce(settings, leaders).sequence)}</p>
           <Button
             onClick={() => {
               const at = (level: (typeof LEVELS)[number]) => ({ low: tidy(scaling.levels[level].epsilon.low), high: tidy(scaling.levels[level].epsilon.high) });
@@ -57,8 +59,8 @@ export function ScalingPanel() {
 const tidy = (value: number) => Number(value.toPrecision(2));
 
 /** How the sequence's band now compares with the one of equal reach. */
-function reach(scaling: LengthScaling): string {
-  const { epsilon, current } = scaling.levels.sequence;
+function reach(scaling: LengthScaling, current: { low: number; high: number }): string {
+  const { epsilon } = scaling.levels.sequence;
   const factor = current.high / epsilon.high;
   const slope = scaling.slope === null ? '' : ` Slope here ${fraction(scaling.slope, 2)}.`;
   if (!Number.isFinite(factor) || factor <= 0) return slope.trim();
