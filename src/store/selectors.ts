@@ -55,7 +55,7 @@ export function rewardPoints(state: RunState): { step: number; reward: number }[
 /** Live changes as the charts mark them; several at one iteration share a line. */
 export function markLabels(marks: readonly LiveMark[]): { step: number; label: string }[] {
   return marks
-    .map((mark) => ({ step: mark.step, label: mark.changes.filter((change) => change.field !== 'preset' && change.field !== 'speed' && change.field !== 'totalSteps').map(changeLabel).join(', ') }))
+    .map((mark) => ({ step: mark.step, label: mark.changes.filter((change) => change.field !== 'preset' && change.field !== 'speed' && change.field !== 'totalSteps' && change.field !== 'customObjective').map(changeLabel).join(', ') }))
     .filter((mark) => mark.label !== '');
 }
 

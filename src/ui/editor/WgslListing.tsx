@@ -1,5 +1,5 @@
 import type { CSSProperties } from 'react';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { GLYPH_HUE } from '../theme/Glyph';
 import styles from './editor.module.css';
 
@@ -26,10 +26,22 @@ export function wgslPieces(code: string): Piece[] {
   });
 }
 
+/** Where the part that the objective wrote begins; before it stands what all objectives share. */
+const OWN_PART = 'const MEAN_COUNT';
+
+/** The whole shader, opened at the objective's own part. */
 export function WgslListing({ code }: { code: string }) {
+  const listing = useRef<HTMLPreElement>(null);
+  const own = code.indexOf(OWN_PART);
   const pieces = useMemo(() => wgslPieces(code), [code]);
+  useEffect(() => {
+    const element = listing.current;
+    if (!element || own < 0) return;
+    const line = code.slice(0, own).split('\n').length;
+    element.scrollTop = (element.scrollHeight / code.split('\n').length) * (line - 3);
+  }, [code, own]);
   return (
-    <pre className={styles.listing} tabIndex={0} aria-label="WGSL" data-testid="wgsl">
+    <pre ref={listing} className={styles.listing} tabIndex={0} aria-label="WGSL" data-testid="wgsl">
       {pieces.map((piece, i) =>
         piece.className || piece.style ? (
           <span key={i} className={piece.className} style={piece.style}>

@@ -102,8 +102,10 @@ function createLensModel(shared: LensStore) {
 
   /** Asks the worker; of several questions only the newest is answered. */
   const ask = (settings: LensSettings, wanted: LensWanted = ALL) => {
-    const { showAll, leaders } = store.getState();
-    const objectives = showAll ? {} : { objectives: [...new Set([...MAIN_OBJECTIVES, ...Object.values(leaders)])] };
+    const { showAll, leaders, frozen } = store.getState();
+    // A typed objective is asked for when it trained on the batch; it leads no level, since its band need not be one of 1 - low to 1 + high.
+    const trained = frozen ? [frozen.source.record.objective] : [];
+    const objectives = showAll ? {} : { objectives: [...new Set([...MAIN_OBJECTIVES, ...Object.values(leaders), ...trained])] };
     client.ask(settings, { ...wanted, ...objectives }).then(
       (answer) => {
         if (answer) take(answer);
