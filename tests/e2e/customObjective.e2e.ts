@@ -66,8 +66,8 @@ describe('an objective of one\u2019s own', () => {
     await write('-seg');
     await page.keyboard.type('R');
     await expect.poll(() => page.locator('.cm-tooltip-autocomplete').innerText()).toContain('segRatio');
-    await page.keyboard.press('Enter');
-    expect(await editor().innerText()).toBe('-segRatio');
+    await page.getByRole('option', { name: /segRatio/ }).click();
+    await expect.poll(() => editor().innerText()).toBe('-segRatio');
   });
 
   test('is checked on the spot: finite, exact gradient, GPU against CPU', async () => {
