@@ -24,11 +24,10 @@ for (const { name, colorScheme, width, height } of VIEWS) {
   const page = await context.newPage();
   await page.goto(`http://127.0.0.1:${port}/#preset=grpo&model=small&seed=1`);
   await page.evaluate('window.ratioscope.ready');
-  await page.screenshot({ path: join(folder, `${name}-before.png`) });
+  if (name === 'desktop-light') await page.screenshot({ path: join(folder, `${name}-before.png`) });
   await page.evaluate(`window.ratioscope.step(${steps})`);
   await page.waitForTimeout(500);
   await page.screenshot({ path: join(folder, `${name}.png`) });
-  if (width < 500) await page.screenshot({ path: join(folder, `${name}-whole.png`), fullPage: true });
   console.log(`${name}: ${steps} steps`);
   await context.close();
 }
