@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { UserError } from '../src/core/errors';
 import { requestNodeGpu } from '../src/gpu/nodeGpu';
 import { BenchBrowser, buildPage } from '../bench/lib/browser';
-import { benchMarkdown, bestPeer, iterationFloor, kernelTable, medianOf } from '../bench/lib/document';
+import { benchMarkdown, bestPeer, iterationFloor, kernelTable, timeOf } from '../bench/lib/document';
 import { describeOutcome, measureCell, measureNative, type MeasureOptions } from '../bench/lib/measure';
 import { ours } from '../bench/lib/ours';
 import { profileIteration } from '../bench/lib/profile';
@@ -191,7 +191,7 @@ function versions(): Record<string, string> {
 
 function print(cell: CellResult): void {
   const parts = Object.entries(cell.outcomes).map(([id, outcome]) => {
-    const ms = medianOf(outcome);
+    const ms = timeOf(outcome);
     return `${id} ${ms === null ? describeOutcome(outcome) : `${ms.toPrecision(3)} ms`}`;
   });
   const best = bestPeer(cell);

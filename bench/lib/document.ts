@@ -16,18 +16,21 @@ export const AIMS: { kind: 'matmul' | 'train' | 'decode'; factor: number }[] = [
 
 const PEERS = SUBJECTS.filter((id) => id !== 'ours');
 
-export function medianOf(outcome: Outcome | undefined): number | null {
-  return outcome?.status === 'ok' && outcome.runs.length > 0 ? median(outcome.runs.map((r) => r.ms)) : null;
+/** How the times of a library in a cell become one. */
+type Summary = (times: readonly number[]) => number;
+
+export function timeOf(outcome: Outcome | undefined, summary: Summary = median): number | null {
+  return outcome?.status === 'ok' && outcome.runs.length > 0 ? summary(outcome.runs.map((r) => r.ms)) : null;
 }
 
 /** Time of each other library over ours; null where it has no result. A stopped one gives a lower bound. */
-export function ratios({ outcomes }: CellResult): Partial<Record<SubjectId, { times: number; atLeast: boolean }>> {
-  const own = medianOf(outcomes.ours);
+export function ratios({ outcomes }: CellResult, summary: Summary = median): Partial<Record<SubjectId, { times: number; atLeast: boolean }>> {
+  const own = timeOf(outcomes.ours, summary);
   if (own === null) return {};
   const result: Partial<Record<SubjectId, { times: number; atLeast: boolean }>> = {};
   for (const id of PEERS) {
     const outcome = outcomes[id];
-    const ms = medianOf(outcome);
+    const ms = timeOf(outcome, summary);
     // Loading and compiling are not the work: only a stop in a measured run bounds it.
     if (ms !== null) result[id] = { times: ms / own, atLeast: false };
     else if (outcome?.status === 'overLimit' && outcome.stage === 'a run') result[id] = { times: outcome.atLeastMs / own, atLeast: true };
@@ -36,12 +39,14 @@ export function ratios({ outcomes }: CellResult): Partial<Record<SubjectId, { ti
 }
 
 /** The other library that comes nearest to ours, where at least one was measured. */
-export function bestPeer(cell: CellResult): { id: SubjectId; times: number } | null {
-  const entries = Object.entries(ratios(cell)).filter(([, r]) => !r.atLeast) as [SubjectId, { times: number }][];
+export function bestPeer(cell: CellResult, summary: Summary = median): { id: SubjectId; times: number } | null {
+  const entries = Object.entries(ratios(cell, summary)).filter(([, r]) => !r.atLeast) as [SubjectId, { times: number }][];
   if (entries.length === 0) return null;
   const [id, { times }] = entries.reduce((a, b) => (b[1].times < a[1].times ? b : a));
   return { id, times };
 }
+
+const least: Summary = (times) => Math.min(...times);
 
 const milliseconds = (ms: number): string => (ms >= 1000 ? `${(ms / 1000).toPrecision(3)} s` : `${ms.toPrecision(3)} ms`);
 const factor = (x: number): string => `${x >= 10 ? Math.round(x) : x.toFixed(1)}x`;
@@ -72,7 +77,7 @@ function section(result: BenchResult, file: string): string[] {
       return `| ${cell.id} | ${[...SUBJECTS, 'native' as const].map((id) => shown(cell.outcomes[id])).join(' | ')} | ${best ? `${TITLES[best.id]}: ${factor(best.times)} our time` : '–'} | ${cell.measured.load1.toFixed(0)} |`;
     }),
     '',
-    'Medians; in brackets how many runs, and half the range over the smallest. Load: runnable processes, mean of the minute before the cell.',
+    'Medians; in brackets how many runs, and half the range over the smallest. Load: runnable processes (mean of a minute) when the cell, or in the oldest results the run, began.',
     '',
     `Measured ${[...occasions(result)].join('; ')}.`,
     '',
@@ -99,7 +104,7 @@ function aims({ cells }: BenchResult): string[] {
   const lines = AIMS.map(({ kind, factor: wanted }) => {
     const compared = cells.filter((c) => c.spec.kind === kind).map((c) => ({ c, best: bestPeer(c) })).filter((x) => x.best !== null) as { c: CellResult; best: { id: SubjectId; times: number } }[];
     if (compared.length === 0) return `- ${kind}: at least ${wanted}x wanted; no other library gave a result.`;
-    const each = compared.map(({ c, best }) => `${factor(best.times)} (${c.id}, ${TITLES[best.id]})`);
+    const each = compared.map(({ c, best }) => `${factor(best.times)} (${c.id}, ${TITLES[best.id]}; ${factor(bestPeer(c, least)?.times ?? NaN)} by the least times)`);
     const worst = Math.min(...compared.map((x) => x.best.times));
     return `- ${kind}: at least ${wanted}x wanted, measured ${each.join(', ')}: ${worst >= wanted ? 'met' : `missed by a factor of ${(wanted / worst).toFixed(2)} at worst`}.`;
   });
@@ -109,7 +114,7 @@ function aims({ cells }: BenchResult): string[] {
 function rates({ cells }: BenchResult): string[] {
   const rows = cells.flatMap((cell) => {
     const rate = (outcome: Outcome | undefined): string => {
-      const ms = medianOf(outcome);
+      const ms = timeOf(outcome);
       if (ms === null || outcome?.status !== 'ok') return '–';
       return (cellFlops(cell.spec, outcome.runs[0]) / ms / 1e6).toPrecision(3);
     };
@@ -141,9 +146,9 @@ function firstResults({ cells }: BenchResult): string[] {
 /** Phases of our RL iteration, and its arithmetic at the best matmul rate of the same run. */
 export function iterationFloor(result: BenchResult, cell: CellResult, of: 'ours' | 'native' = 'ours'): { ms: number; floorMs: number; rate: number } | null {
   const outcome = cell.outcomes[of];
-  const ms = medianOf(outcome);
+  const ms = timeOf(outcome);
   if (ms === null || outcome?.status !== 'ok') return null;
-  const rate = Math.max(...result.cells.filter((c) => c.spec.kind === 'matmul').map((c) => cellFlops(c.spec) / (medianOf(c.outcomes[of]) ?? Infinity) / 1e6));
+  const rate = Math.max(...result.cells.filter((c) => c.spec.kind === 'matmul').map((c) => cellFlops(c.spec) / (timeOf(c.outcomes[of]) ?? Infinity) / 1e6));
   const floorMs = median(outcome.runs.map((run) => cellFlops(cell.spec, run))) / rate / 1e6;
   return { ms, floorMs, rate };
 }
@@ -158,7 +163,7 @@ function iteration(result: BenchResult): string[] {
       const floor = iterationFloor(result, cell, id);
       const tokens = Math.round(median(outcome.runs.map((r) => r.counts?.tokens ?? 0)));
       return [
-        `- ${TITLES[id]}: ${milliseconds(medianOf(outcome) ?? NaN)} for ${tokens} sampled tokens (${phases.join(', ')}).`,
+        `- ${TITLES[id]}: ${milliseconds(timeOf(outcome) ?? NaN)} for ${tokens} sampled tokens (${phases.join(', ')}).`,
         ...(floor ? [`  Its arithmetic at the best matmul rate of this run (${floor.rate.toPrecision(3)} GFLOP/s) would take ${milliseconds(floor.floorMs)}: ${factor(floor.ms / floor.floorMs)} (1.5x wanted).`] : []),
       ];
     });

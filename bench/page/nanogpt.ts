@@ -34,7 +34,7 @@ async function openTrain(cell: Extract<CellSpec, { kind: 'train' }>, report: (st
   await model.trainTokeniser(streams);
 
   // A job of a single step makes the trainer, the data and the optimiser; after it, its own step function is timed.
-  report('its first training job');
+  report('preparing its data');
   const finished = new Promise<void>((resolve, reject) => {
     model.training.on('completed', () => resolve());
     model.training.on('error', (_, error) => reject(error));
@@ -44,6 +44,7 @@ async function openTrain(cell: Extract<CellSpec, { kind: 'train' }>, report: (st
     streams,
     [{ id: 'bench', name: 'bench' } as Parameters<typeof model.training.job>[2][number]],
   );
+  report('its first training step');
   await finished;
   const iterator = await job.trainDataset?.iterator();
   if (!iterator) throw new Error('its training job has no data');
