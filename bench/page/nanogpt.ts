@@ -29,7 +29,8 @@ async function openTrain(cell: Extract<CellSpec, { kind: 'train' }>, report: (st
     model.on('loaded', () => resolve());
     model.on('error', reject);
   });
-  const content = Array.from({ length: 40_000 }, (_, i) => CHARACTERS[(i * i + 7 * i) % CHARACTERS.length]).join('');
+  // An epoch is as many whole batches as the text holds, whatever epochSteps says: one here.
+  const content = Array.from({ length: Math.floor(1.5 * cell.rows * T) }, (_, i) => CHARACTERS[(i * i + 7 * i) % CHARACTERS.length]).join('');
   const streams = [new data.MemoryConversationStream([[{ role: 'text', content }]])];
   await model.trainTokeniser(streams);
 
@@ -46,13 +47,19 @@ async function openTrain(cell: Extract<CellSpec, { kind: 'train' }>, report: (st
   );
   report('its first training step');
   await finished;
-  const iterator = await job.trainDataset?.iterator();
-  if (!iterator) throw new Error('its training job has no data');
+  const dataset = job.trainDataset;
+  if (!dataset) throw new Error('its training job has no data');
+  let iterator = await dataset.iterator();
   type Loss = { data(): Promise<ArrayLike<number>>; dispose(): void };
   const trainer = job.trainer as unknown as { trainStep(state: object, batch: unknown): Loss };
   const step = async (): Promise<number> => {
-    const { value: batch, done } = await iterator.next();
-    if (done) throw new Error('its data ended');
+    let next = await iterator.next();
+    if (next.done) {
+      iterator = await dataset.iterator();
+      next = await iterator.next();
+    }
+    const batch = next.value;
+    if (next.done) throw new Error('its data ended at once');
     const [rows, length] = batch.xs.shape;
     if (rows !== cell.rows || length !== T) throw new Error(`its batch is ${rows} x ${length}`);
     const started = performance.now();
