@@ -121,7 +121,7 @@ async function openTrain(cell: Extract<CellSpec, { kind: 'train' }>): Promise<Wo
     const value = tf.tidy(() => {
       const { value: l, grads } = tf.variableGrads(loss);
       const gradOf = (name: string): tf.Tensor => grads[w[name].name];
-      // Not addN: over as many tensors it binds more buffers than the adapter has, and its whole submission is dropped.
+      // Not addN: over as many tensors the weights then do not move here (bench/notes.md).
       const norm = tf.sqrt(specs.map((s) => tf.sum(tf.square(gradOf(s.name)))).reduce((a, b) => tf.add(a, b)));
       const scale = tf.minimum(1, tf.div(ADAM.maxNorm, tf.add(norm, 1e-6)));
       for (const { name } of specs) {
