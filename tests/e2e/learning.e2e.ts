@@ -18,9 +18,9 @@ test('GRPO, small, seed 1: the bad habit is gone within 30 steps', { timeout: 60
     console.log(`GRPO small seed 1 on ${[adapter?.vendor, adapter?.architecture, adapter?.description].filter(Boolean).join(' / ')}: ${curve.map((r) => r.toFixed(2)).join(' ')}; ${(30 / elapsed).toFixed(2)} steps/s, ${report?.tokensPerSecond.toFixed(0)} sampled tokens/s`);
     expect(curve.length).toBe(30);
     // The base policy, measured on 512 held-out prompts; and the first batch, whose 128 answers scatter by .043 (one
-    // standard error) around the same rate, to the two decimals in which the bound is written.
+    // standard error) around the same rate.
     expect(base?.passRate).toBeLessThanOrEqual(0.42);
-    expect(Math.round(curve[0]! * 100) / 100).toBeLessThanOrEqual(0.42);
+    expect(curve[0]).toBeLessThanOrEqual(0.42);
     expect(mean(curve.slice(24))).toBeGreaterThanOrEqual(0.8);
   } finally {
     await browser.close();
