@@ -92,6 +92,8 @@ function completionOf(line: Reader, prompts: number): CompletionRecord {
   if (n === 0) line.fail('"tokens" is empty', 'Leave answers without tokens out.');
   const group = line.whole('group', 0);
   if (group >= prompts) line.fail(`"group" is ${group}, but line 1 has ${prompts} prompts`, 'Groups count from 0.');
+  // SPPO's V(prompt) is a probability, PPO's an expected return.
+  const hasValues = line.fields.values !== null && line.fields.values !== undefined;
   const segments = Uint32Array.from(line.numbers('segments', n, 0, 0xffffffff));
   for (let t = 1; t < n; t++) {
     if (segments[t] < segments[t - 1]) line.fail(`"segments" falls at token ${t}`, 'Subsentence ids rise along the answer.');
@@ -106,7 +108,9 @@ function completionOf(line: Reader, prompts: number): CompletionRecord {
     segments,
     reward: line.number('reward', -Infinity, Infinity),
     advantage: line.number('advantage', -Infinity, Infinity),
-    value: line.fields.value === null || line.fields.value === undefined ? null : line.number('value', 0, 1),
+    advantages: line.fields.advantages === null || line.fields.advantages === undefined ? null : Float32Array.from(line.numbers('advantages', n, -Infinity, Infinity)),
+    value: line.fields.value === null || line.fields.value === undefined ? null : line.number('value', ...(hasValues ? ([-Infinity, Infinity] as const) : ([0, 1] as const))),
+    values: !hasValues ? null : Float32Array.from(line.numbers('values', n, -Infinity, Infinity)),
     minibatch: line.whole('minibatch', 0),
   };
 }

@@ -16,11 +16,44 @@ export interface UpdateReport {
   learningRate: number;
 }
 
-/** BCE (nats), mean V(prompt) and correlation of V with reward; null when either does not vary. */
-export interface CriticReport {
-  loss: number;
+/** V against what came of it, in one range of V. */
+export interface CalibrationBin {
+  /** Range of V, `to` excluded but for the last bin. */
+  from: number;
+  to: number;
+  /** Answers whose V(prompt) lay in it, their mean V, and their mean reward. */
+  count: number;
   meanValue: number;
+  successRate: number;
+}
+
+/** V(prompt), given before the answer was sampled, against the reward that it earned, over the last iterations. */
+export interface Calibration {
+  /** How many iterations, and how many answers in all. */
+  iterations: number;
+  answers: number;
+  /** Ten ranges of V from 0 to 1; values outside count in the first or last. Empty bins are left out. */
+  bins: CalibrationBin[];
+  /** Correlation of V(prompt) with reward over those answers; null when either does not vary. */
+  pearson: number | null;
+  spearman: number | null;
+}
+
+/** What the critic is and what it has learnt. */
+export interface CriticReport {
+  /** `prompt`: one probability per answer, from the prompt alone (SPPO). `token`: one value per state of the answer, before each token (PPO). */
+  level: 'prompt' | 'token';
+  /** Mean over the iteration's updates, each before its step: BCE in nats (`prompt`), half the squared error, clipped as trained (`token`). */
+  loss: number;
+  /** Mean V(prompt) over answers. */
+  meanValue: number;
+  /** Correlation of V(prompt) with reward over this batch; null when either does not vary. */
   correlation: number | null;
+  /** 1 - Var(target - V) / Var(target) over answers (`prompt`: target is the reward) or tokens (`token`: target is the return); null when the target does not vary. */
+  explainedVariance: number | null;
+  /** Share of tokens whose value was held by the value clip (gradient 0), over all updates; null without value clip. */
+  clippedValues: number | null;
+  calibration: Calibration;
 }
 
 /** One finished iteration. */
@@ -34,7 +67,7 @@ export interface StepReport {
   truncatedFraction: number;
   /** Share of groups whose rewards are all alike (advantage 0); null when groupSize is 1. */
   deadGroups: number | null;
-  /** SPPO with a learnt baseline; else null. */
+  /** SPPO with a learnt baseline, and PPO; else null. */
   critic: CriticReport | null;
   updates: UpdateReport[];
   /** max |log ratio| at the first update after the rollout; ok is null when the dials make it meaningless. */
@@ -57,9 +90,14 @@ export interface CompletionRecord {
   /** Subsentence index of each token. */
   segments: Uint32Array;
   reward: number;
+  /** The answer's advantage; the mean over its tokens where they differ. */
   advantage: number;
-  /** V(prompt) as a probability; null without a critic. */
+  /** Each token's own advantage, where they differ within an answer (GAE); else null. */
+  advantages: Float32Array | null;
+  /** V(prompt): a probability for SPPO, an expected return for PPO; null without a critic. */
   value: number | null;
+  /** V before each token, from a critic that sees the answer so far (PPO); else null. */
+  values: Float32Array | null;
   /** Which update of the iteration (from 1) newLogp belongs to; 0 for a row that was left out (dynamicSampling). */
   minibatch: number;
 }

@@ -1,6 +1,7 @@
 import { hyperparametersOf, clipWidthsOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { Rng } from '../core/rng';
+import { explainedVariance, mean, pearson } from '../core/statistics';
 import type { PackedBatch, PolicyEngine, ReferencePolicy, UpdateRecord } from '../engines/engine';
 import { computeMetrics, deadGroupShare, deadRows, getObjective, rowWeights, segmentTokens } from '../objectives';
 import type { BatchMetrics, ObjectiveBatch } from '../objectives/types';
@@ -8,6 +9,7 @@ import type { Task } from '../tasks/task';
 import { estimateAdvantages, groupsOf } from './advantages';
 import { compactRows, packLossInputs, packRows, responseOf } from './batch';
 import type { RowData } from './batch';
+import type { CalibrationWindow } from './calibration';
 import { sigmoid } from './critic';
 import type { Critic } from './critic';
 import { NotFiniteError, ReferencePolicyError } from './errors';
@@ -37,6 +39,8 @@ export interface StepContext {
   reference: ReferencePolicy | null;
   /** Present when the objective subtracts V(prompt). */
   critic: Critic | null;
+  /** What the run's critic has promised so far. */
+  calibration: CalibrationWindow;
   /** Milliseconds of a steady clock. */
   now: () => number;
   /** What is being done, and how much of the iteration is done, 0..1. */
@@ -139,7 +143,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     meanLength: tokens / rollout.rows,
     truncatedFraction: rollout.truncated.filter(Boolean).length / rollout.rows,
     deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(shaped, groupsOf(rollout.rows, rollout.groupSize)),
-    critic: critic && values ? criticReport(criticLoss / planned.length, values, rewards) : null,
+    critic: critic && values ? promptCriticReport(criticLoss / planned.length, values, rewards, context.calibration) : null,
     updates,
     selfCheck: selfCheck(config, updates[0].metrics),
     ms: {
@@ -162,7 +166,9 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     segments: segments[r],
     reward: rewards[r],
     advantage: advantages[r],
+    advantages: null,
     value: values?.[r] ?? null,
+    values: null,
     minibatch: lastUpdate[r],
   }));
   return { report, batch: { step, objective: config.objective, config: { ...config }, prompts: rollout.prompts, completions, meanEntropy } };
@@ -274,20 +280,19 @@ function selfCheck(config: RunConfig, first: BatchMetrics): StepReport['selfChec
   return { maxAbsLogRatio: first.maxAbsLogRatio, ok: mismatchWanted ? null : first.maxAbsLogRatio < SELF_CHECK_TOLERANCE };
 }
 
-function criticReport(loss: number, values: Float64Array, rewards: readonly number[]): CriticReport {
-  return { loss, meanValue: mean(values), correlation: correlation(values, rewards) };
+/** Of a critic that sees the prompt alone. */
+function promptCriticReport(loss: number, values: Float64Array, rewards: readonly number[], window: CalibrationWindow): CriticReport {
+  window.add(values, rewards);
+  return {
+    level: 'prompt', loss, meanValue: mean(values), correlation: pearson(values, rewards),
+    explainedVariance: explainedVariance(rewards, values), clippedValues: null, calibration: window.report(),
+  };
 }
 
 function gather(source: Uint32Array, rows: readonly number[], width: number): Uint32Array {
   const out = new Uint32Array(rows.length * width);
   rows.forEach((r, i) => out.set(source.subarray(r * width, (r + 1) * width), i * width));
   return out;
-}
-
-function mean(x: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < x.length; i++) sum += x[i];
-  return sum / x.length;
 }
 
 function meanOf(rows: readonly ArrayLike<number>[]): number {
@@ -298,16 +303,4 @@ function meanOf(rows: readonly ArrayLike<number>[]): number {
     n += row.length;
   }
   return sum / n;
-}
-
-/** Pearson correlation; null when either side does not vary. */
-function correlation(a: ArrayLike<number>, b: ArrayLike<number>): number | null {
-  const [ma, mb] = [mean(a), mean(b)];
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    ab += (a[i] - ma) * (b[i] - mb);
-    aa += (a[i] - ma) ** 2;
-    bb += (b[i] - mb) ** 2;
-  }
-  return aa > 1e-18 && bb > 1e-18 ? ab / Math.sqrt(aa * bb) : null;
 }

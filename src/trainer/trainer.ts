@@ -11,6 +11,7 @@ import { compileTokenLoss, getObjective } from '../objectives';
 import { VOCABULARY } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
 import { needsCritic } from './advantages';
+import { CalibrationWindow } from './calibration';
 import { Critic } from './critic';
 import { ReferencePolicyError } from './errors';
 import { evaluateHeldOut, showcaseAnswers } from './evaluate';
@@ -55,6 +56,7 @@ export class Trainer {
   private stepsDone = 0;
   private updatesDone = 0;
   private critic: Critic | null = null;
+  private readonly calibration = new CalibrationWindow();
   private reference: ReferencePolicy | null = null;
   private compiled: string | null = null;
   private broken: unknown = null;
@@ -147,6 +149,7 @@ export class Trainer {
           updatesBefore: this.updatesDone,
           reference: config.beta > 0 ? this.reference : null,
           critic: needsCritic(config) ? this.critic : null,
+          calibration: this.calibration,
           now,
           onProgress: progress,
         },

@@ -5,7 +5,7 @@ import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport, Fallback } from '../engines/engine';
 import type { AdapterFacts } from '../gpu/device';
 import type { BatchMetrics, Fractions, LevelMetrics, LowHigh } from '../objectives/types';
-import type { BatchRecord, CompletionRecord, EvalReport, LossInspection, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
+import type { BatchRecord, CompletionRecord, CriticReport, EvalReport, LossInspection, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
 import { ENGINE_WISHES } from './environment';
 import { arrayOf, dictionaryOf, isBoolean, isCount, isFloats, isNumber, isRecord, isString, isUints, nullable, oneOf, record, tagged } from './shape';
 import type { Guard } from './shape';
@@ -75,6 +75,15 @@ const isUpdate = record<UpdateReport>({
   update: isCount, step: isCount, epoch: isCount, minibatch: isCount, metrics: isMetrics, gradNorm: isNumber, learningRate: isNumber,
 });
 
+const isCalibration = record<CriticReport['calibration']>({
+  iterations: isCount, answers: isCount, pearson: nullable(isNumber), spearman: nullable(isNumber),
+  bins: arrayOf(record<CriticReport['calibration']['bins'][number]>({ from: isNumber, to: isNumber, count: isCount, meanValue: isNumber, successRate: isNumber })),
+});
+const isCritic = record<CriticReport>({
+  level: oneOf('prompt', 'token'), loss: isNumber, meanValue: isNumber, correlation: nullable(isNumber),
+  explainedVariance: nullable(isNumber), clippedValues: nullable(isNumber), calibration: isCalibration,
+});
+
 const isStep = record<StepReport>({
   step: isCount,
   objective: isString,
@@ -83,7 +92,7 @@ const isStep = record<StepReport>({
   meanLength: isNumber,
   truncatedFraction: isNumber,
   deadGroups: nullable(isNumber),
-  critic: nullable(record<NonNullable<StepReport['critic']>>({ loss: isNumber, meanValue: isNumber, correlation: nullable(isNumber) })),
+  critic: nullable(isCritic),
   updates: arrayOf(isUpdate),
   selfCheck: record<StepReport['selfCheck']>({ maxAbsLogRatio: isNumber, ok: nullable(isBoolean) }),
   ms: record<StepReport['ms']>({ rollout: isNumber, verify: isNumber, reference: isNumber, update: isNumber, total: isNumber }),
@@ -100,7 +109,9 @@ const isCompletion = record<CompletionRecord>({
   segments: isUints,
   reward: isNumber,
   advantage: isNumber,
+  advantages: nullable(isFloats),
   value: nullable(isNumber),
+  values: nullable(isFloats),
   minibatch: isCount,
 });
 

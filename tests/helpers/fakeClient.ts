@@ -30,6 +30,19 @@ const LATER: Record<string, string> = { '_28+_13=': 'u8+3=11.t2+1+1=4.41;', '147
  * A worker's stand-in that sends plausible, seeded, invented events: for tests of the stores and for looking at the page
  * without a GPU. `sent` holds every command it got. Nothing of it is in the build.
  */
+/** A critic that knows a little. */
+const FAKE_CRITIC: NonNullable<StepReport['critic']> = {
+  level: 'prompt', loss: 0.5, meanValue: 0.7, correlation: 0.2, explainedVariance: 0.05, clippedValues: null,
+  calibration: {
+    iterations: 10, answers: 160, pearson: 0.3, spearman: 0.28,
+    bins: [
+      { from: 0.4, to: 0.5, count: 20, meanValue: 0.46, successRate: 0.4 },
+      { from: 0.6, to: 0.7, count: 60, meanValue: 0.66, successRate: 0.7 },
+      { from: 0.8, to: 0.9, count: 80, meanValue: 0.84, successRate: 0.85 },
+    ],
+  },
+};
+
 export class FakeClient implements TrainerLink {
   readonly sent: WorkerCommand[] = [];
   private readonly listeners = new Set<(event: WorkerEvent) => void>();
@@ -151,7 +164,7 @@ export class FakeClient implements TrainerLink {
       reward: Math.min(1, 0.36 + 0.52 * (1 - Math.exp(-this.step / 7)) + 0.03 * Math.sin(7 * this.step)),
       formatRate: 0.99, meanLength: 24, truncatedFraction: 0,
       deadGroups: single ? null : Math.min(0.9, 0.15 + this.step / 60),
-      critic: single ? { loss: 0.5, meanValue: 0.7, correlation: 0.2 } : null,
+      critic: single ? FAKE_CRITIC : null,
       updates, selfCheck: { maxAbsLogRatio: 2.1e-6, ok: config.samplerPrecision === 'f32' && config.samplerLag === 0 ? true : null },
       ms: { rollout: 30, verify: 1, reference: 0, update: 30, total: 61 }, tokensPerSecond: 50_300,
     };

@@ -23,7 +23,9 @@ export function recordOf(batch: ObjectiveBatch, objective = 'grpo', options: { e
       segments: Uint32Array.from(pick(batch.segments[r], mask)),
       reward: advantage > 0 ? 1 : 0,
       advantage,
+      advantages: null,
       value: null,
+      values: null,
       minibatch: 1 + (r % 2),
     };
   });

@@ -18,7 +18,9 @@ function row(delta: readonly number[], segments: readonly number[], advantage: n
     segments: Uint32Array.from(segments),
     reward: advantage > 0 ? 1 : 0,
     advantage,
+    advantages: null,
     value: null,
+    values: null,
     minibatch: 1,
   };
 }

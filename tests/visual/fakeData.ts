@@ -112,5 +112,5 @@ function fakeCompletion(rng: Rng, group: number, text: string, reward: number, a
     newLogp[t] = Math.min(-0.001, (oldLogp[t] as number) + isDecision * (0.25 * Math.sign(advantage) + 0.3 * rng.normal()) + 0.004 * rng.normal());
     entropy[t] = 0.05 + isDecision * 0.6;
   });
-  return { group, tokens, oldLogp, newLogp, entropy, refLogp: null, segments, reward, advantage, value, minibatch: rng.int(1, 16) };
+  return { group, tokens, oldLogp, newLogp, entropy, refLogp: null, segments, reward, advantage, advantages: null, value, values: null, minibatch: rng.int(1, 16) };
 }
