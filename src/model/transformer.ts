@@ -25,7 +25,23 @@ export interface Transformer {
   split: GPUBuffer;
 }
 
+/** What a head is built from: it reads the logits, and leaves dLoss/dlogits in their place. */
+export interface HeadInputs {
+  /** [N, V]. */
+  logits: GPUBuffer;
+  targets: GPUBuffer;
+  dims: GPUBuffer;
+}
+
+/** The last stage of forward and the first of backward. */
+export interface Head {
+  forward: Dispatch;
+  backward: Dispatch;
+}
+
 export interface TransformerOptions {
+  /** In place of the policy's head, which turns logits into log-probs. */
+  head?: (inputs: HeadInputs) => Head;
   capacity: number;
   /** Into how many parts the sums over positions are split (more parallel work for a GPU). */
   splits: number;
@@ -97,7 +113,9 @@ export function buildTransformer(ctx: GpuContext, p: ModelPipelines, config: Mod
   const rf = floats('rf', 1);
   add(forward, p.rmsnormForward, { dims, shape: shapeC, x: xFinal, g: params.slice('finalNorm'), y: nf, rstd: rf }, (n) => n);
   add(forward, p.matmulForward, { dims, shape: matmulUniforms.unembed, x: nf, w: params.slice('unembed'), y: outputs.logits }, tileThreads('unembed'));
-  add(forward, p.tokenLogpForward, { dims, shape: logpShape, logits: outputs.logits, targets: inputs.targets, logp: outputs.logp, entropy: outputs.entropy, lse }, (n) => n);
+  const head = options.head?.({ logits: outputs.logits, targets: inputs.targets, dims });
+  if (head) forward.push(head.forward);
+  else add(forward, p.tokenLogpForward, { dims, shape: logpShape, logits: outputs.logits, targets: inputs.targets, logp: outputs.logp, entropy: outputs.entropy, lse }, (n) => n);
 
   // Backward. dx is the gradient of the residual stream, carried from the top to the embedding.
   const dx = floats('dx', C);
@@ -110,7 +128,8 @@ export function buildTransformer(ctx: GpuContext, p: ModelPipelines, config: Mod
     add(backward, p.rmsnormBackwardGain, { dims, shape: shapeC, split, x: xn, rstd, dy: dn, grads: gradSlice(name) }, () => (splits * C) / 4);
     add(backward, p.rmsnormBackward, { dims, shape: accumulate ? shapeNormAdd : shapeNormSet, x: xn, g: params.slice(name), rstd, dy: dn, dx }, (n) => n);
   };
-  add(backward, p.tokenLogpBackward, { dims, shape: logpShape, targets: inputs.targets, lse, coefficients, logits: outputs.logits }, (n) => (n * V) / 4);
+  if (head) backward.push(head.backward);
+  else add(backward, p.tokenLogpBackward, { dims, shape: logpShape, targets: inputs.targets, lse, coefficients, logits: outputs.logits }, (n) => (n * V) / 4);
   weightGrad('unembed', 'unembed', nf, outputs.logits);
   add(backward, p.matmulBackwardInput, { dims, shape: matmulUniforms.unembed, dy: outputs.logits, w: params.slice('unembed'), dx: dn }, inputThreads('unembed'));
   normBack('finalNorm', xFinal, rf, false);
