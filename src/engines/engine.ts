@@ -103,6 +103,44 @@ export interface ScoreResult {
   entropy: Float32Array;
 }
 
+/** What the value loss reads at packed positions with a target; [N] each. */
+export interface ValueInputs {
+  /** V before the first update on this rollout. */
+  oldValues: Float32Array;
+  /** What V is trained towards. */
+  returns: Float32Array;
+  /** Aggregation weight. */
+  weight: Float32Array;
+}
+
+export interface ValueUpdateOptions extends Omit<UpdateOptions, 'hyper' | 'temperature'> {
+  /** V is held within this of its old value where that makes the loss larger; 0: no clip. */
+  valueClip: number;
+}
+
+/** What one update of a value network leaves behind. */
+export interface ValueRecord {
+  /** V at packed positions, before the update; [N], 0 where there is no target. */
+  values: Float32Array;
+  gradNorm: number;
+}
+
+/**
+ * A critic: a network of the policy's shape with weights of its own. Its first logit at a position is V of the state there, which
+ * is the prompt and the answer up to and including that position's token; the other logits are not used.
+ */
+export interface ValueNetwork {
+  /** Replaces all parameters (flat, paramLayout) and clears optimiser state. */
+  loadParams(flat: Float32Array): void;
+  readParams(): Promise<Float32Array>;
+  /** V at packed positions; [N], 0 where there is no target. */
+  values(batch: PackedBatch): Promise<Float32Array>;
+  /** Enqueues one optimiser update and returns at once; its record comes from the next `collect`. */
+  update(batch: PackedBatch, inputs: ValueInputs, options: ValueUpdateOptions): void;
+  /** Records of all updates since the last call, in order. */
+  collect(): Promise<ValueRecord[]>;
+}
+
 export interface PolicyEngine {
   readonly config: ModelConfig;
   /** Replaces all parameters (flat, paramLayout) and clears optimiser state and lag history. */
@@ -120,6 +158,8 @@ export interface PolicyEngine {
   collect(): Promise<UpdateRecord[]>;
   /** Call once per iteration, after its updates: remembers the parameters for `lag`. */
   endIteration(): void;
+  /** The critic's network: made at the first call, the same one after that, freed with the engine. It holds any parameters. */
+  openValueNetwork(): Promise<ValueNetwork>;
   /** Most rows and positions that one update (and one rollout) can take. */
   readonly limits: { rolloutRows: number; updateRows: number; updatePositions: number; updatesPerIteration: number };
   destroy(): void;

@@ -3,9 +3,10 @@ import { adamwCpu } from '../kernels/adamw/adamw.cpu';
 import { roundMantissaCpu } from '../kernels/roundMantissa/roundMantissa.cpu';
 import { paramLayout, type ModelConfig } from '../model/config';
 import type { TokenLoss } from '../objectives/types';
-import { MANTISSA_BITS, type LossInputs, type PackedBatch, type PolicyEngine, type UpdateOptions, type UpdateRecord } from './engine';
+import { MANTISSA_BITS, type LossInputs, type PackedBatch, type PolicyEngine, type UpdateOptions, type UpdateRecord, type ValueNetwork } from './engine';
 import { decodeTfjs } from './tfjsDecoder';
 import { gradientTfjs, scoreTfjs } from './tfjsGradient';
+import { createTfjsValueNetwork } from './tfjsValue';
 
 export interface TfjsEngineOptions {
   rolloutRows?: number;
@@ -40,6 +41,7 @@ export function createTfjsEngine(config: ModelConfig, options: TfjsEngineOptions
   let loss: TokenLoss | null = null;
   let updates = 0;
   let iteration = 0;
+  let valueNetwork: ValueNetwork | undefined;
 
   const update = (batch: PackedBatch, inputs: LossInputs, o: UpdateOptions): void => {
     invariant(loss, 'update before setTokenLoss');
@@ -93,6 +95,7 @@ export function createTfjsEngine(config: ModelConfig, options: TfjsEngineOptions
       iteration++;
       history[iteration % history.length] = params;
     },
+    openValueNetwork: async () => (valueNetwork ??= createTfjsValueNetwork(config, decays)),
     readGradient: async () => Float32Array.from(gradient),
     destroy() {},
   };

@@ -20,8 +20,10 @@ import {
   type RolloutResult,
   type ScoreResult,
   type UpdateOptions,
+  type ValueNetwork,
 } from './engine';
 import { RecordStaging } from './recordStaging';
+import { createWebGpuValueNetwork } from './webgpuValue';
 
 export interface WebGpuEngineOptions {
   /** Most rollout rows, and most packed positions in one update. */
@@ -74,7 +76,8 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
   const sampler = createParams(ctx, config, 'samplerParams');
   const samplerSource = ctx.buffer('samplerSource', flatSize * 4);
   const history = Array.from({ length: maxLag + 1 }, (_, i) => ctx.buffer(`history${i}`, flatSize * 4));
-  const transformer = buildTransformer(ctx, pipelines, config, params, table, { capacity: N, splits, reduceThreads: REDUCE_THREADS });
+  const shapeOptions = { capacity: N, splits, reduceThreads: REDUCE_THREADS };
+  const transformer = buildTransformer(ctx, pipelines, config, params, table, shapeOptions);
   const optimiser = buildOptimiser(ctx, pipelines, params, transformer.grads, transformer.split, REDUCE_THREADS);
   const decoder = buildDecoder(ctx, pipelines, config, sampler, table, rolloutRows);
   const roundShape = uniform4(ctx, 'roundShape', [23]);
@@ -107,6 +110,7 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
   let optimiserStep = 0;
   let iteration = 0;
   let temperature = 1;
+  let valueNetwork: Promise<ValueNetwork> | undefined;
 
   const copyParams = (target: GPUBuffer) => {
     const encoder = device.createCommandEncoder({ label: 'copyParams' });
@@ -292,6 +296,7 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
       runUpdate(batch, [], o);
     },
     collect: () => staging.collect(),
+    openValueNetwork: () => (valueNetwork ??= createWebGpuValueNetwork(ctx, pipelines, config, table, shapeOptions)),
     endIteration() {
       iteration++;
       copyParams(history[iteration % history.length]);

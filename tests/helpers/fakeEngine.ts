@@ -1,6 +1,7 @@
 import { uniformAt } from '../../src/core/rng';
 import { MANTISSA_BITS, NO_TARGET } from '../../src/engines/engine';
-import type { LossInputs, PackedBatch, PolicyEngine, RolloutRequest, RolloutResult, ScoreResult, UpdateOptions, UpdateRecord } from '../../src/engines/engine';
+import type { LossInputs, PackedBatch, PolicyEngine, RolloutRequest, RolloutResult, ScoreResult, UpdateOptions, UpdateRecord, ValueInputs, ValueNetwork, ValueRecord, ValueUpdateOptions } from '../../src/engines/engine';
+import { valueLossCpu } from '../../src/kernels/value/value.cpu';
 import { MODEL_CONFIGS } from '../../src/model/config';
 import { evaluateTokens, getObjective, resolveHyperparameters } from '../../src/objectives';
 import type { TokenLoss } from '../../src/objectives/types';
@@ -33,6 +34,7 @@ export class FakeEngine implements PolicyEngine {
   private v = new Float64Array(T * V * V);
   private adamSteps = 0;
   private history: Float64Array[] = [];
+  valueNetwork: FakeValueNetwork | null = null;
   private pending: UpdateRecord[] = [];
   private loss: TokenLoss | null = null;
 
@@ -124,6 +126,11 @@ export class FakeEngine implements PolicyEngine {
     return Promise.resolve(this.pending.splice(0));
   }
 
+  openValueNetwork(): Promise<ValueNetwork> {
+    this.calls.push('openValueNetwork');
+    return Promise.resolve((this.valueNetwork ??= new FakeValueNetwork()));
+  }
+
   endIteration(): void {
     this.calls.push('endIteration');
     this.history.push(this.params.slice());
@@ -156,6 +163,48 @@ export class FakeEngine implements PolicyEngine {
       const v = this.v[i] / (1 - o.beta2 ** this.adamSteps);
       this.params[i] -= o.learningRate * (m / (Math.sqrt(v) + o.adamEps) + o.weightDecay * this.params[i]);
     }
+  }
+}
+
+/** A table of values for every (position, token there), trained by the value loss and plain descent; keeps a log of its updates. */
+export class FakeValueNetwork implements ValueNetwork {
+  readonly updates: { batch: PackedBatch; inputs: ValueInputs; options: ValueUpdateOptions }[] = [];
+  readonly loaded: Float32Array[] = [];
+  private table = new Float64Array(T * V);
+  private pending: ValueRecord[] = [];
+
+  loadParams(flat: Float32Array): void {
+    this.loaded.push(flat);
+    this.table = new Float64Array(T * V);
+    this.table.set(flat.subarray(0, T * V));
+  }
+
+  readParams(): Promise<Float32Array> {
+    return Promise.resolve(Float32Array.from(this.table));
+  }
+
+  values(batch: PackedBatch): Promise<Float32Array> {
+    return Promise.resolve(this.forward(batch));
+  }
+
+  update(batch: PackedBatch, inputs: ValueInputs, options: ValueUpdateOptions): void {
+    this.updates.push({ batch, inputs, options });
+    const values = this.forward(batch);
+    const gradient = new Float64Array(T * V);
+    for (let i = 0; i < batch.positions; i++) {
+      if (batch.targets[i] === NO_TARGET) continue;
+      gradient[batch.pos[i] * V + batch.inputs[i]] += valueLossCpu(values[i], inputs.oldValues[i], inputs.returns[i], inputs.weight[i], options.valueClip).gradient;
+    }
+    gradient.forEach((g, k) => (this.table[k] -= options.learningRate * g));
+    this.pending.push({ values, gradNorm: Math.sqrt(gradient.reduce((s, g) => s + g * g, 0)) });
+  }
+
+  collect(): Promise<ValueRecord[]> {
+    return Promise.resolve(this.pending.splice(0));
+  }
+
+  private forward(batch: PackedBatch): Float32Array {
+    return Float32Array.from({ length: batch.positions }, (_, i) => (batch.targets[i] === NO_TARGET ? 0 : this.table[batch.pos[i] * V + batch.inputs[i]]));
   }
 }
 
