@@ -6,22 +6,14 @@ import { requestNodeGpu } from '../src/gpu/nodeGpu';
 import type { GpuContext } from '../src/gpu/device';
 import { runPolicyLoss } from '../src/kernels/policyLoss/runPolicyLoss';
 import {
-  ADVANTAGE_ESTIMATORS,
-  ADVANTAGE_STDS,
   assembleResult,
-  broadcastAdvantages,
   compileTokenLoss,
-  criticLoss,
   DEFAULT_WIDTHS,
-  ESTIMATORS,
   evaluateCompact,
   getObjective,
   LOSS_AGG_MODES,
   metricsOf,
   OBJECTIVES,
-  type AdvantageEstimator,
-  type AdvantageStd,
-  type Baseline,
   type ClipWidths,
   type CompactBatch,
   type LossAggMode,
@@ -32,7 +24,8 @@ import {
 import { checkDifferences, registerCustom } from '../src/objectives/custom';
 import { parseArgs } from './args';
 import { objectivesMarkdown } from './objectivesDoc';
-import { parseBatches, present, readBatch, readColumn, readTable, type RawBatch } from './evalInput';
+import { choice, defaultCredit, readAdvantages, readNumber, setCredit, type CreditSettings } from './evalAdvantages';
+import { parseBatches, present, readBatch, type RawBatch } from './evalInput';
 
 const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
   --objective <id>     ${OBJECTIVES.map((o) => o.id).join(', ')}; a batch may carry its own
@@ -40,14 +33,15 @@ const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
   --input <file>       a JSON object, or JSON Lines (one batch, one result a line); - reads stdin
   --set name=value     any of the objective's hyperparameters (clipLow, clipHigh, dualClip, beta, ...), lossAggMode,
                        the bands of the other levels in the metrics (clipLowToken, clipHighSegment, ...),
-                       and how rewards become advantages (advantage, advantageStd, baseline, normalizeAdvantage); may be repeated
+                       and how rewards become advantages (advantage, advantageStd, baseline, normalizeAdvantage, and for gae
+                       gaeGamma, gaeLambda, whitenAdvantages); may be repeated
   --device cpu|webgpu  the f64 reference (default) or the kernels
   --list               every objective with its hyperparameters, as JSON, or with --markdown as docs/objectives.md has it
 Input: oldLogp, newLogp, mask [B][T]; segments (integer ids) or tokens (strings); advantages [B] or [B][T], or rewards [B] with
-groups [B], or for sppo rewards [B] with values [B] (logits); optional entropy, refLogp [B][T], maxTokens. Pads may hold null.
+groups [B], or for sppo rewards [B] with values [B] (logits), or for ppo rewards [B] (with the last token) or [B][T] with values
+[B][T] (V before each token); optional entropy, refLogp [B][T], maxTokens. Pads may hold null.
 `;
 
-const BASELINES = ['value', 'batchMean', 'zero'] as const satisfies readonly Baseline[];
 const WIDTH_NAME = /^clip(Low|High)(Token|Segment|Sequence)$/;
 
 /** What `--set` and a batch's `set` decide, sorted by who reads it. */
@@ -55,11 +49,7 @@ interface Settings {
   hyper: Record<string, number>;
   lossAggMode: LossAggMode;
   widths: ClipWidths;
-  advantageStd: AdvantageStd;
-  /** Null: the objective's own. */
-  advantage: AdvantageEstimator | null;
-  baseline: Baseline;
-  normalizeAdvantage: boolean;
+  credit: CreditSettings;
 }
 
 /** Prints one JSON result per batch. Throws UserError on bad input. */
@@ -135,7 +125,7 @@ async function evaluate(raw: RawBatch, defaultObjective: string | undefined, set
   if (objective.importanceSamplingLevel === 'segment' && !present(raw.segments) && !present(raw.tokens)) {
     throw new UserError(`${objective.title} has a ratio per subsentence, but neither segments nor tokens are given.`, 'Give integer ids or the token strings [B][T].');
   }
-  const { advantages, critic } = readAdvantages(raw, objective, withoutAdvantages.mask, settings);
+  const { advantages, critic } = readAdvantages(raw, objective, withoutAdvantages.mask, settings.credit);
   const batch: ObjectiveBatch = { ...withoutAdvantages, advantages };
   const { compact, results, hyper } = evaluateCompact(objective, batch, settings.hyper, settings.lossAggMode);
   const used = gpu ? await onGpu(gpu, objective, compact, results, hyper) : results;
@@ -177,22 +167,12 @@ function readSettings(objective: Objective, sets: Record<string, string>): Setti
     hyper: {},
     lossAggMode: objective.lossAggMode,
     widths: structuredClone(DEFAULT_WIDTHS),
-    advantageStd: 'population',
-    advantage: null,
-    baseline: 'value',
-    normalizeAdvantage: false,
-  };
-  const choice = <T extends string>(name: string, text: string, known: readonly T[]): T => {
-    if (!known.includes(text as T)) throw new UserError(`${name} = "${text}" is unknown.`, `Known: ${known.join(', ')}.`);
-    return text as T;
+    credit: defaultCredit(),
   };
   for (const [name, text] of Object.entries(sets)) {
     const width = WIDTH_NAME.exec(name);
     if (name === 'lossAggMode') settings.lossAggMode = choice(name, text, LOSS_AGG_MODES);
-    else if (name === 'advantageStd') settings.advantageStd = choice(name, text, ADVANTAGE_STDS);
-    else if (name === 'advantage') settings.advantage = choice(name, text, ADVANTAGE_ESTIMATORS);
-    else if (name === 'baseline') settings.baseline = choice(name, text, BASELINES);
-    else if (name === 'normalizeAdvantage') settings.normalizeAdvantage = choice(name, text, ['true', 'false']) === 'true';
+    else if (setCredit(settings.credit, name, text)) continue;
     else if (width) setWidth(settings, objective, width, readNumber(name, text));
     else settings.hyper[name] = readNumber(name, text);
   }
@@ -206,57 +186,4 @@ function setWidth(settings: Settings, objective: Objective, [name, side, levelNa
   const isOwn = level === objective.importanceSamplingLevel && objective.hyperparameters.some((h) => h.name === `clip${side}`);
   if (isOwn) settings.hyper[`clip${side}`] ??= value;
   else settings.widths[level][side === 'Low' ? 'low' : 'high'] = value;
-}
-
-function readNumber(name: string, text: string): number {
-  const value = text.trim() === '' ? NaN : Number(text);
-  if (!Number.isFinite(value)) throw new UserError(`${name} = "${text}" is not a finite number.`);
-  return value;
-}
-
-interface CriticReport {
-  value: number[];
-  loss: number;
-  gradient: number[];
-}
-
-/** Advantages [B][T] from whatever the batch gives, and the critic's loss where its logits are there. */
-function readAdvantages(raw: RawBatch, objective: Objective, mask: ArrayLike<number>[], settings: Settings): { advantages: Float64Array[]; critic: CriticReport | null } {
-  const B = mask.length;
-  const numbers = (field: string, nullable: boolean) =>
-    Float64Array.from(readColumn(raw, field, B), (value, i) => {
-      if (nullable && value === null) return NaN;
-      if (typeof value !== 'number' || !Number.isFinite(value)) throw new UserError(`${field}[${i}] is ${JSON.stringify(value)}, not a finite number.`);
-      return value;
-    });
-  const rewards = present(raw.rewards) ? numbers('rewards', true) : null;
-  const values = present(raw.values) ? numbers('values', false) : null;
-  let critic: CriticReport | null = null;
-  if (rewards && values && rewards.every((r) => !Number.isNaN(r))) {
-    const { value, loss, gradient } = criticLoss(rewards, values);
-    critic = { value: Array.from(value), loss, gradient: Array.from(gradient) };
-  }
-  if (present(raw.advantages)) {
-    const perToken = Array.isArray(raw.advantages) && raw.advantages.some(Array.isArray);
-    return { advantages: perToken ? readTable(raw, 'advantages', mask) : broadcastAdvantages(numbers('advantages', false), mask), critic };
-  }
-  if (!rewards) throw new UserError('Neither advantages nor rewards are given.', 'Give advantages [B] or [B][T], or rewards [B] with groups [B] (sppo: with values [B]).');
-  const estimator = ESTIMATORS[settings.advantage ?? objective.advantageEstimator];
-  const { baseline, advantageStd: std, normalizeAdvantage: normalize } = settings;
-  const readsValue = estimator === ESTIMATORS.sequenceLevel && baseline === 'value';
-  if (readsValue && !values) throw new UserError(`${objective.title} subtracts V(prompt) from the reward, but values are missing.`, 'Give values [B] (logits), or --set baseline=zero or batchMean.');
-  if (estimator.answers === 'several' && !present(raw.groups)) throw new UserError('rewards are given without groups.', 'Give groups [B]: the prompt that each response answers, as a number or a string.');
-  const groups = present(raw.groups) ? groupIds(readColumn(raw, 'groups', B)) : new Uint32Array(B);
-  return { advantages: broadcastAdvantages(estimator.estimate({ rewards, groups, std, baseline, normalize, ...(values && { valueLogits: values }) }), mask), critic };
-}
-
-/** Numbers for group names of any kind. */
-function groupIds(groups: unknown[]): number[] {
-  const ids = new Map<string, number>();
-  return groups.map((group, i) => {
-    if (typeof group !== 'number' && typeof group !== 'string') throw new UserError(`groups[${i}] is ${JSON.stringify(group)}, not a number or a string.`);
-    const key = JSON.stringify(group);
-    ids.set(key, ids.get(key) ?? ids.size);
-    return ids.get(key) as number;
-  });
 }

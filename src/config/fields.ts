@@ -193,8 +193,27 @@ export const FIELDS: FieldTable = {
     help: 'Divide R − V by its spread over the batch (at least 0.1). Ours; the paper does not.',
   },
   criticLearningRate: {
-    kind: 'number', label: 'Critic learning rate (SPPO)', unit: '', group: 'advantage', live: true, min: 0, max: 0.1, step: 1e-4, default: 3e-3, log: true,
-    help: 'Adam’s step size for V(prompt).',
+    kind: 'number', label: 'Critic learning rate (SPPO, PPO)', unit: '', group: 'advantage', live: true, min: 0, max: 0.1, step: 1e-4, default: 3e-3, log: true,
+    help: 'Adam’s step size for the critic: V(prompt) for SPPO, V of every state of an answer for PPO.',
+  },
+  gaeGamma: {
+    kind: 'number', label: 'Discount γ (PPO)', unit: '', group: 'advantage', live: true, min: 0.5, max: 1, step: 0.005, default: 1,
+    help: 'How much a reward one token later is worth. Below 1 the critic learns lower values early in an answer.',
+    named: { 'TRL, verl': 1, 'PPO, MuJoCo': 0.99 },
+  },
+  gaeLambda: {
+    kind: 'number', label: 'GAE λ (PPO)', unit: '', group: 'advantage', live: true, min: 0, max: 1, step: 0.05, default: 0.95,
+    help: 'How far a surprise is credited back. 1: every token gets reward minus its own V; 0: only the change of V at the token itself.',
+    named: { 'TRL, PPO': 0.95, 'verl': 1 },
+  },
+  whitenAdvantages: {
+    kind: 'bool', label: 'Whiten advantages (PPO)', unit: '', group: 'advantage', live: true, default: true,
+    help: 'Shift and scale the advantages of all tokens of a batch to mean 0 and variance 1, as verl and TRL do.',
+  },
+  valueClip: {
+    kind: 'number', label: 'Value clip (PPO)', unit: '', group: 'advantage', live: true, min: 0, max: 10, step: 0.05, default: 0.2,
+    help: 'V gets no gradient once it has moved this far towards its return from where it was before the updates; 0 is no clip.',
+    named: { off: 0, TRL: 0.2, verl: 0.5 },
   },
   advantage: {
     kind: 'choice', label: 'Advantage from', unit: '', group: 'advantage', live: true, default: 'own',

@@ -84,6 +84,14 @@ export const PRESETS: readonly Preset[] = [
     patch: { ...sppo, prompts: 32, totalSteps: 120 },
   },
   {
+    id: 'ppo',
+    title: 'PPO',
+    description: 'One answer per prompt; a critic with a network of its own gives every token a value, GAE (λ 0.95) an advantage. Token ratios, clip band 0.2.',
+    kind: 'stable',
+    patch: { objective: 'ppo', groupSize: 1, criticLearningRate: 1e-3 },
+    byModel: sppoRows,
+  },
+  {
     id: 'drGrpo',
     title: 'Dr.GRPO',
     description: 'GRPO without its two divisions: by answer length, and by the spread of rewards.',

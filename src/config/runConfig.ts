@@ -77,6 +77,13 @@ export interface RunConfig {
   /** SPPO: divide R - V by max(batch sd, .1). Ours; the paper has none. */
   normalizeAdvantage: boolean;
   criticLearningRate: number;
+  /** GAE (PPO): discount, and how far a later surprise is credited back. */
+  gaeGamma: number;
+  gaeLambda: number;
+  /** GAE: advantages shifted and scaled to mean 0, variance 1 over the batch's tokens. */
+  whitenAdvantages: boolean;
+  /** PPO: V is held within this of its value before the updates where that makes the value loss larger; 0 = no clip. */
+  valueClip: number;
   /** Held-out greedy evaluation every n iterations (0 = never) on this many prompts. */
   evalEvery: number;
   evalPrompts: number;

@@ -66,8 +66,10 @@ export async function createWebGpuValueNetwork(
     invariant(entries.length === 0, 'a read of the value network before its records were collected');
     encoder.copyBufferToBuffer(source, 0, staging, 0, bytes);
     queue.submit([encoder.finish()]);
-    await staging.mapAsync(1, 0, bytes);
-    const data = new Float32Array(staging.getMappedRange(0, bytes).slice(0));
+    // A mapped range is a multiple of 8 bytes.
+    const mapped = Math.ceil(bytes / 8) * 8;
+    await staging.mapAsync(1, 0, mapped);
+    const data = new Float32Array(staging.getMappedRange(0, mapped).slice(0));
     staging.unmap();
     return data;
   };
@@ -80,7 +82,7 @@ export async function createWebGpuValueNetwork(
       steps = 0;
     },
     readParams: () => read(device.createCommandEncoder({ label: 'readValueParams' }), params.buffer, flatSize * 4),
-    values: (batch) => read(startForward(batch), values, Math.ceil(batch.positions / 2) * 8),
+    values: async (batch) => (await read(startForward(batch), values, batch.positions * 4)).subarray(0, batch.positions),
     update(batch: PackedBatch, inputs: ValueInputs, o: ValueUpdateOptions) {
       const n = batch.positions;
       for (let i = 0; i < n; i++) {

@@ -9,6 +9,7 @@ import { grpo } from './defs/grpo';
 import { gspo } from './defs/gspo';
 import { gspoToken } from './defs/gspoToken';
 import { lpo } from './defs/lpo';
+import { ppo } from './defs/ppo';
 import { reinforce } from './defs/reinforce';
 import { rft } from './defs/rft';
 import { sapo } from './defs/sapo';
@@ -17,7 +18,7 @@ import { sspo } from './defs/sspo';
 import type { Objective } from './objective';
 
 /** Every objective there is, in the order in which the page shows them. A new one is a file in defs/ and a line here. */
-export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, lpo, drGrpo, dapo, gspoToken, gmpo, cispo, dcpo, sapo, reinforce, rft];
+export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, ppo, lpo, drGrpo, dapo, gspoToken, gmpo, cispo, dcpo, sapo, reinforce, rft];
 
 /** The objective with this id: a built-in, or one typed by a person and registered (custom/registry.ts). Throws UserError that lists the known ids. */
 export function getObjective(id: string): Objective {
@@ -44,7 +45,8 @@ export {
 export { compactBatch, type CompactBatch } from './compact';
 export { assembleResult, coefficientOf, evaluateCompact, evaluateObjective, evaluateTokens, logRatios, nominalWidths, ratioOf, tokenLossReference, type TokenResults } from './evaluateObjective';
 export { LOG_RATIO_CLAMP } from './expr';
-export { ADVANTAGE_ESTIMATORS, ESTIMATORS, type AdvantageEstimator, type EstimatorInput, type EstimatorSpec } from './estimators';
+export { ADVANTAGE_ESTIMATORS, ESTIMATORS, type AdvantageEstimator, type EstimatorInput, type EstimatorSpec, type TokenEstimatorInput } from './estimators';
+export { gaeAdvantages, whitenTokens, type TokenCredit } from './gae';
 export { k1, k2, k3 } from './klEstimators';
 export { computeMetrics, DEFAULT_WIDTHS, gradientWeights, HISTOGRAM_EDGES, histogramBin, metricsOf, ownMetricsOf, quantile, type MetricsOptions } from './metrics';
 export { problemWith, resolveHyperparameters, type ClipEffect, type Objective, type Source } from './objective';

@@ -38,12 +38,12 @@ export function packRows(source: TokenRows, rows: readonly number[]): PackedBatc
   return { rows: rows.length, positions, inputs, pos, targets, rowStart };
 }
 
-/** What the loss reads, by row: everything over response tokens but the advantage. */
+/** What the loss reads, by row, over its response tokens. */
 export interface RowData {
   oldLogp: ArrayLike<number>;
   /** Null when no reference policy takes part. */
   refLogp: ArrayLike<number> | null;
-  advantage: number;
+  advantages: ArrayLike<number>;
   /** Subsentence of each token, rising from 0. */
   segments: ArrayLike<number>;
   entropy: ArrayLike<number>;
@@ -69,7 +69,7 @@ export function packLossInputs(batch: PackedBatch, promptLength: number, rows: r
       const at = start + t;
       out.oldLogp[at] = row.oldLogp[t] as number;
       if (row.refLogp) out.refLogp[at] = row.refLogp[t] as number;
-      out.advantage[at] = row.advantage;
+      out.advantage[at] = row.advantages[t] as number;
       out.weight[at] = (weights[i] as number) * (row.importance ? (row.importance.applied[t] as number) : 1);
       out.respStart[at] = start;
       // At a segment's last token its extent and mean entropy are known; write them back over the segment.

@@ -14,19 +14,23 @@ export interface ShapingInput {
 }
 
 /**
- * The rewards that advantages are formed from: what was earned, plus DAPO's soft overlong penalty, minus beta times the k1 estimate
- * of KL(old || reference) summed over the answer when the settings place the KL there. The reports keep what was earned.
+ * The reward that arrives with each token, from which advantages are formed; [R][T]. With the last one comes what was earned, plus
+ * DAPO's soft overlong penalty; with each comes minus beta times the k1 estimate of KL(old || reference) at that token when the
+ * settings place the KL in the reward (PPO for language models). The reports keep what was earned.
  */
-export function shapedRewards(config: Pick<RunConfig, 'overlongCache' | 'klPlacement' | 'beta'>, task: Pick<Task, 'maxNewTokens'>, input: ShapingInput): number[] {
+export function tokenRewards(config: Pick<RunConfig, 'overlongCache' | 'klPlacement' | 'beta'>, task: Pick<Task, 'maxNewTokens'>, input: ShapingInput): Float64Array[] {
   const { refLogp } = input;
   const beta = config.klPlacement === 'reward' && refLogp ? config.beta : 0;
   return input.rewards.map((reward, r) => {
-    let shaped = reward + softOverlongPenalty(input.lengths[r] as number, task.maxNewTokens, config.overlongCache);
-    if (beta > 0 && refLogp) {
-      const old = input.oldLogp[r] as ArrayLike<number>;
-      const ref = refLogp[r] as ArrayLike<number>;
-      for (let t = 0; t < old.length; t++) shaped -= beta * ((old[t] as number) - (ref[t] as number));
-    }
-    return shaped;
+    const length = input.lengths[r];
+    const out = new Float64Array(length);
+    out[length - 1] = reward + softOverlongPenalty(length, task.maxNewTokens, config.overlongCache);
+    if (beta > 0 && refLogp) for (let t = 0; t < length; t++) out[t] -= beta * (input.oldLogp[r][t] - refLogp[r][t]);
+    return out;
   });
+}
+
+/** What each answer earned in all, for estimators that look at whole answers; [R]. */
+export function answerRewards(arriving: readonly Float64Array[]): number[] {
+  return arriving.map((row) => row.reduce((sum, reward) => sum + reward, 0));
 }

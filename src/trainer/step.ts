@@ -1,27 +1,22 @@
 import { hyperparametersOf, clipWidthsOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { Rng } from '../core/rng';
-import { explainedVariance, mean, pearson } from '../core/statistics';
+import { mean } from '../core/statistics';
 import type { PackedBatch, PolicyEngine, ReferencePolicy, UpdateRecord } from '../engines/engine';
 import { computeMetrics, deadGroupShare, deadRows, getObjective, rowWeights, segmentTokens } from '../objectives';
 import type { BatchMetrics, ObjectiveBatch } from '../objectives/types';
 import type { Task } from '../tasks/task';
-import { estimateAdvantages, groupsOf } from './advantages';
+import { ADAM } from './adam';
 import { compactRows, packLossInputs, packRows, responseOf } from './batch';
 import type { RowData } from './batch';
-import type { CalibrationWindow } from './calibration';
-import { sigmoid } from './critic';
-import type { Critic } from './critic';
+import { assignCredit, groupsOf } from './credit';
+import type { Critics } from './credit';
 import { NotFiniteError, ReferencePolicyError } from './errors';
 import { importanceWeights } from './mismatch';
-import type { BatchRecord, CompletionRecord, CriticReport, StepReport, UpdateReport } from './report';
-import { encodePrompts } from './rollout';
+import type { BatchRecord, CompletionRecord, StepReport, UpdateReport } from './report';
 import type { Rollout } from './rollout';
-import { shapedRewards } from './shaping';
+import { answerRewards, tokenRewards } from './shaping';
 import { STREAM } from './streams';
-
-/** Adam as in experiments.md section 2: fresh state, no decay. */
-const ADAM = { beta1: 0.9, beta2: 0.99, adamEps: 1e-8, weightDecay: 0 } as const;
 
 /** Largest |log ratio| (nats) at the first update after a rollout that still counts as "the same policy" in f32. */
 export const SELF_CHECK_TOLERANCE = 1e-4;
@@ -37,10 +32,8 @@ export interface StepContext {
   updatesBefore: number;
   /** Present when beta > 0. */
   reference: ReferencePolicy | null;
-  /** Present when the objective subtracts V(prompt). */
-  critic: Critic | null;
-  /** What the run's critic has promised so far. */
-  calibration: CalibrationWindow;
+  /** With the one that the settings ask for (credit.ts). */
+  critics: Critics;
   /** Milliseconds of a steady clock. */
   now: () => number;
   /** What is being done, and how much of the iteration is done, 0..1. */
@@ -67,7 +60,7 @@ interface Planned {
  * @throws NotFiniteError when a log-prob, gradient or loss is not finite
  */
 export async function trainOnRollout(context: StepContext, rollout: Rollout, started: number): Promise<StepResult> {
-  const { engine, task, config, step, critic, now } = context;
+  const { engine, task, config, step, now } = context;
   const rolloutDone = now();
   const { rewards, formed } = verify(task, rollout, config, step);
   const segments = rollout.characters.map((tokens) => segmentTokens(tokens, { delimiters: task.delimiters, eos: task.eos }));
@@ -81,22 +74,19 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
   if (refLogp) checkRows(refLogp, 'A log-prob of the reference policy', step);
   const referenceDone = now();
 
-  const promptIds = encodePrompts(task, rollout.prompts, rollout.groupSize);
-  const valueLogits = critic?.logits(promptIds) ?? null;
-  const values = valueLogits?.map(sigmoid) ?? null;
-  const shaped = shapedRewards(config, task, { rewards, lengths: rollout.lengths, oldLogp: old.logp, refLogp });
-  const advantages = estimateAdvantages(config, { rewards: shaped, groupSize: rollout.groupSize, valueLogits });
+  const arriving = tokenRewards(config, task, { rewards, lengths: rollout.lengths, oldLogp: old.logp, refLogp });
+  const shaped = answerRewards(arriving);
+  const credit = await assignCredit(config, task, context.critics, rollout, { earned: rewards, arriving, shaped }, step);
   const importance = importanceWeights(config.mismatchCorrection, { cap: config.mismatchCap, floor: config.mismatchFloor }, rollout.logp, old.logp);
   const meanEntropy = meanOf(old.entropy);
   const rows: RowData[] = segments.map((segment, r) => ({
-    oldLogp: old.logp[r], refLogp: refLogp?.[r] ?? null, advantage: advantages[r], segments: segment, entropy: old.entropy[r],
+    oldLogp: old.logp[r], refLogp: refLogp?.[r] ?? null, advantages: credit.advantages[r], segments: segment, entropy: old.entropy[r],
     ...(importance && { importance: importance[r] }),
   }));
   const trained = trainedRows(config, shaped, rollout.groupSize);
 
   const hyper = hyperparametersOf(config);
   const planned: Planned[] = [];
-  let criticLoss = 0;
   for (let epoch = 1; epoch <= config.epochs; epoch++) {
     for (const [i, places] of minibatchRows(config, step, epoch, trained.length).entries()) {
       if (places.length === 0) continue;
@@ -108,12 +98,13 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
       const learningRate = config.learningRate * Math.min(1, (update + 1) / config.warmupUpdates);
       engine.update(packed, inputs, { ...ADAM, learningRate, maxGradNorm: config.maxGradNorm, temperature: config.temperature, hyper });
       planned.push({ epoch, minibatch: i + 1, rows: chosen, packed, learningRate });
-      if (critic) criticLoss += critic.update(gather(promptIds, chosen, task.promptLength), chosen.map((r) => rewards[r]), config.criticLearningRate);
+      credit.lesson?.train(chosen, packed);
     }
   }
   engine.endIteration();
   context.onProgress(planned.length === 1 ? '1 update' : `${planned.length} updates`, 0.6);
   const records = await engine.collect();
+  const critic = (await credit.lesson?.report()) ?? null;
   const updatesDone = now();
   if (records.length !== planned.length) throw new Error(`the engine gave ${records.length} records for ${planned.length} updates`);
 
@@ -143,7 +134,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     meanLength: tokens / rollout.rows,
     truncatedFraction: rollout.truncated.filter(Boolean).length / rollout.rows,
     deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(shaped, groupsOf(rollout.rows, rollout.groupSize)),
-    critic: critic && values ? promptCriticReport(criticLoss / planned.length, values, rewards, context.calibration) : null,
+    critic,
     updates,
     selfCheck: selfCheck(config, updates[0].metrics),
     ms: {
@@ -155,7 +146,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     },
     tokensPerSecond: rolloutMs > 0 ? (1000 * tokens) / rolloutMs : 0,
   };
-  const kept = { oldLogp: compactRows(old.logp), newLogp: compactRows(newLogp), entropy: compactRows(old.entropy), refLogp: refLogp && compactRows(refLogp) };
+  const kept = { oldLogp: compactRows(old.logp), newLogp: compactRows(newLogp), entropy: compactRows(old.entropy), refLogp: refLogp && compactRows(refLogp), values: credit.tokenValues && compactRows(credit.tokenValues) };
   const completions: CompletionRecord[] = rollout.characters.map((characters, r) => ({
     group: Math.floor(r / rollout.groupSize),
     tokens: characters,
@@ -165,10 +156,10 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     refLogp: kept.refLogp?.[r] ?? null,
     segments: segments[r],
     reward: rewards[r],
-    advantage: advantages[r],
-    advantages: null,
-    value: values?.[r] ?? null,
-    values: null,
+    advantage: credit.byAnswer[r],
+    advantages: credit.isPerToken ? Float32Array.from(credit.advantages[r]) : null,
+    value: credit.promptValues?.[r] ?? null,
+    values: kept.values?.[r] ?? null,
     minibatch: lastUpdate[r],
   }));
   return { report, batch: { step, objective: config.objective, config: { ...config }, prompts: rollout.prompts, completions, meanEntropy } };
@@ -253,7 +244,7 @@ function measure(context: StepContext, rows: readonly RowData[], plan: Planned, 
     mask: chosen.map((row) => new Uint8Array(row.oldLogp.length).fill(1)),
     segments: chosen.map((row) => row.segments),
     entropy: chosen.map((row) => row.entropy),
-    advantages: chosen.map((row) => new Float64Array(row.oldLogp.length).fill(row.advantage)),
+    advantages: chosen.map((row) => row.advantages),
     maxTokens: task.maxNewTokens,
     meanEntropy,
   };
@@ -278,21 +269,6 @@ function checkUpdate(record: UpdateRecord, metrics: BatchMetrics, step: number, 
 function selfCheck(config: RunConfig, first: BatchMetrics): StepReport['selfCheck'] {
   const mismatchWanted = config.oldLogpSource === 'sampler' && (config.samplerPrecision !== 'f32' || config.samplerLag > 0);
   return { maxAbsLogRatio: first.maxAbsLogRatio, ok: mismatchWanted ? null : first.maxAbsLogRatio < SELF_CHECK_TOLERANCE };
-}
-
-/** Of a critic that sees the prompt alone. */
-function promptCriticReport(loss: number, values: Float64Array, rewards: readonly number[], window: CalibrationWindow): CriticReport {
-  window.add(values, rewards);
-  return {
-    level: 'prompt', loss, meanValue: mean(values), correlation: pearson(values, rewards),
-    explainedVariance: explainedVariance(rewards, values), clippedValues: null, calibration: window.report(),
-  };
-}
-
-function gather(source: Uint32Array, rows: readonly number[], width: number): Uint32Array {
-  const out = new Uint32Array(rows.length * width);
-  rows.forEach((r, i) => out.set(source.subarray(r * width, (r + 1) * width), i * width));
-  return out;
 }
 
 function meanOf(rows: readonly ArrayLike<number>[]): number {

@@ -10,8 +10,9 @@ import type { PolicyEngine, ReferencePolicy } from '../engines/engine';
 import { compileTokenLoss, getObjective } from '../objectives';
 import { VOCABULARY } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
-import { needsCritic } from './advantages';
 import { CalibrationWindow } from './calibration';
+import { criticOf } from './credit';
+import type { Critics } from './credit';
 import { Critic } from './critic';
 import { ReferencePolicyError } from './errors';
 import { evaluateHeldOut, showcaseAnswers } from './evaluate';
@@ -19,6 +20,7 @@ import type { EvalReport, ShowcaseAnswer } from './report';
 import { sampleRollout } from './rollout';
 import { trainOnRollout } from './step';
 import type { StepResult } from './step';
+import { TokenCritic } from './tokenCritic';
 
 /** What the trainer cannot do by itself. */
 export interface TrainerDeps {
@@ -55,8 +57,7 @@ export class Trainer {
   private inForce: RunConfig;
   private stepsDone = 0;
   private updatesDone = 0;
-  private critic: Critic | null = null;
-  private readonly calibration = new CalibrationWindow();
+  private readonly critics: Critics = { prompt: null, token: null, calibration: new CalibrationWindow() };
   private reference: ReferencePolicy | null = null;
   private compiled: string | null = null;
   private broken: unknown = null;
@@ -107,12 +108,16 @@ export class Trainer {
     return this.prepareFor(this.inForce);
   }
 
-  private async prepareFor({ objective, beta }: RunConfig): Promise<void> {
+  private async prepareFor(config: RunConfig): Promise<void> {
+    const { objective, beta } = config;
     if (this.compiled !== objective) {
       this.deps.onActivity?.('compiling', `Compiling ${getObjective(objective).title}`, null);
       await this.engine.setTokenLoss(compileTokenLoss(getObjective(objective)));
       this.compiled = objective;
     }
+    const critic = criticOf(config);
+    if (critic === 'prompt') this.critics.prompt ??= new Critic(this.task.promptLength, VOCABULARY, config.seed);
+    if (critic === 'token') this.critics.token ??= await TokenCritic.start(this.engine);
     if (beta > 0 && !this.reference) {
       this.deps.onActivity?.('loadingReference', 'Loading the reference policy', null);
       try {
@@ -134,7 +139,6 @@ export class Trainer {
     await this.prepareFor(config);
     const step = this.stepsDone + 1;
     const now = this.deps.now ?? (() => performance.now());
-    if (needsCritic(config)) this.critic ??= new Critic(this.task.promptLength, VOCABULARY, config.seed);
     const progress = (message: string, done: number): void => this.deps.onActivity?.('running', `Iteration ${step}: ${message}`, done);
     const started = now();
     progress('sampling', 0);
@@ -148,8 +152,7 @@ export class Trainer {
           step,
           updatesBefore: this.updatesDone,
           reference: config.beta > 0 ? this.reference : null,
-          critic: needsCritic(config) ? this.critic : null,
-          calibration: this.calibration,
+          critics: this.critics,
           now,
           onProgress: progress,
         },

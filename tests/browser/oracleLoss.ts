@@ -55,7 +55,7 @@ export function oracleBatch(batch: PackedBatch, padded: PaddedBatch, rows: reado
   return {
     rows: R, length: S,
     mask: tf.tensor2d(mask, [R, S]), oldLogp: tf.tensor2d(oldLogp, [R, S]), refLogp: tf.tensor2d(refLogp, [R, S]),
-    advantage: tf.tensor2d(rows.map((row) => [row.advantage])), lengths: tf.tensor2d(lengths.map((n) => [n])),
+    advantage: tf.tensor2d(rows.map((row) => [row.advantages[0] ?? 0])), lengths: tf.tensor2d(lengths.map((n) => [n])),
     segmentMean: tf.tensor3d(segmentMean, [R, K, S]), segmentSize: tf.tensor3d(segmentSize, [R, K, 1]), entropyRatio: tf.tensor3d(entropyRatio, [R, K, 1]),
     tokens: lengths.reduce((a, b) => a + b, 0),
   };

@@ -62,7 +62,7 @@ async function sampledBatch(count: number): Promise<Batch> {
     return {
       oldLogp: logp.subarray(from, from + length).map((v) => v + whole + spread * rng.normal()),
       refLogp: logp.subarray(from, from + length).map((v) => v + 0.2 * rng.normal()),
-      advantage: r === 0 ? 0 : r === 1 ? -1.3 : Math.fround(rng.normal()),
+      advantages: new Float64Array(length).fill(r === 0 ? 0 : r === 1 ? -1.3 : Math.fround(rng.normal())),
       segments: segmentTokens(characters, { delimiters: TASK.delimiters, eos: TASK.eos }),
       entropy: entropy.slice(from, from + length),
     };

@@ -197,7 +197,7 @@ describe('presets', () => {
           const there = { ...start, ...objectivePatch(start, to) };
           expect(validateConfig(there), `${id} to ${to}`).toEqual({ config: there, problems: [] });
           expect(there.prompts * there.groupSize).toBe(rows);
-          const single = answersOf(there) === 'one' || (to === 'rft' && there.advantage === 'own');
+          const single = answersOf(there) === 'one' || (['rft', 'ppo'].includes(to) && there.advantage === 'own');
           expect(there.groupSize, `${id} to ${to}`).toBe(single ? 1 : 8);
           const back = { ...there, ...objectivePatch(there, start.objective) };
           expect(back).toEqual(start);

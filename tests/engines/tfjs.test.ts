@@ -43,7 +43,7 @@ function lossInputs(batch: PackedBatch, logp: ArrayLike<number>, seed: number): 
     const length = batch.rowStart[r + 1]! - batch.rowStart[r]! - PROMPT + 1;
     const first = batch.rowStart[r]! + PROMPT - 1;
     const noisy = (sd: number) => Float32Array.from({ length }, (_, t) => logp[first + t]! + sd * rng.normal());
-    return { oldLogp: noisy(0.3), refLogp: noisy(0.1), advantage: rng.normal(), segments: Uint32Array.from({ length }, (_, t) => Math.floor(t / 3)), entropy: Float32Array.from({ length }, () => rng.uniform()) };
+    return { oldLogp: noisy(0.3), refLogp: noisy(0.1), advantages: Float64Array.from({ length }, () => rng.normal()), segments: Uint32Array.from({ length }, (_, t) => Math.floor(t / 3)), entropy: Float32Array.from({ length }, () => rng.uniform()) };
   });
   return packLossInputs(batch, PROMPT, rows, Float64Array.from(rows, () => 0.01), 0.5);
 }

@@ -166,7 +166,7 @@ export class FakeEngine implements PolicyEngine {
   }
 }
 
-/** A table of values for every (position, token there), trained by the value loss and plain descent; keeps a log of its updates. */
+/** A table of values for every (position, token there), moved a third of the way along the value loss's mean gradient; keeps a log of its updates. */
 export class FakeValueNetwork implements ValueNetwork {
   readonly updates: { batch: PackedBatch; inputs: ValueInputs; options: ValueUpdateOptions }[] = [];
   readonly loaded: Float32Array[] = [];
@@ -176,7 +176,6 @@ export class FakeValueNetwork implements ValueNetwork {
   loadParams(flat: Float32Array): void {
     this.loaded.push(flat);
     this.table = new Float64Array(T * V);
-    this.table.set(flat.subarray(0, T * V));
   }
 
   readParams(): Promise<Float32Array> {
@@ -191,11 +190,13 @@ export class FakeValueNetwork implements ValueNetwork {
     this.updates.push({ batch, inputs, options });
     const values = this.forward(batch);
     const gradient = new Float64Array(T * V);
+    const weight = new Float64Array(T * V);
     for (let i = 0; i < batch.positions; i++) {
       if (batch.targets[i] === NO_TARGET) continue;
+      weight[batch.pos[i] * V + batch.inputs[i]] += inputs.weight[i];
       gradient[batch.pos[i] * V + batch.inputs[i]] += valueLossCpu(values[i], inputs.oldValues[i], inputs.returns[i], inputs.weight[i], options.valueClip).gradient;
     }
-    gradient.forEach((g, k) => (this.table[k] -= options.learningRate * g));
+    gradient.forEach((g, k) => (this.table[k] -= weight[k] > 0 ? g / weight[k] / 3 : 0));
     this.pending.push({ values, gradNorm: Math.sqrt(gradient.reduce((s, g) => s + g * g, 0)) });
   }
 

@@ -7,8 +7,8 @@ import type { RowData } from '../../src/trainer/batch';
 // Two rows of prompt length 2 and budget 4: responses 5 6 7 and 8.
 const source = { tokens: Uint32Array.from([1, 2, 5, 6, 7, 0, 3, 4, 8, 0, 0, 0]), lengths: [3, 1], promptLength: 2, maxNewTokens: 4 };
 const rows: RowData[] = [
-  { oldLogp: [-1, -2, -3], refLogp: [-1.5, -2.5, -3.5], advantage: 0.5, segments: [0, 0, 1], entropy: [0.2, 0.4, 0.9] },
-  { oldLogp: [-4], refLogp: [-4.5], advantage: -2, segments: [0], entropy: [0.1] },
+  { oldLogp: [-1, -2, -3], refLogp: [-1.5, -2.5, -3.5], advantages: [0.5, 0.25, -1], segments: [0, 0, 1], entropy: [0.2, 0.4, 0.9] },
+  { oldLogp: [-4], refLogp: [-4.5], advantages: [-2], segments: [0], entropy: [0.1] },
 ];
 
 describe('packRows', () => {
@@ -39,7 +39,7 @@ describe('packLossInputs', () => {
     const pick = (x: ArrayLike<number>) => at.map((p) => x[p]);
     expect(pick(inputs.oldLogp)).toEqual([-1, -2, -3, -4]);
     expect(pick(inputs.refLogp)).toEqual([-1.5, -2.5, -3.5, -4.5]);
-    expect(pick(inputs.advantage)).toEqual([0.5, 0.5, 0.5, -2]);
+    expect(pick(inputs.advantage)).toEqual([0.5, 0.25, -1, -2]);
     expect(pick(inputs.weight)).toEqual([1 / 6, 1 / 6, 1 / 6, 1 / 2].map(Math.fround));
     expect(pick(inputs.segStart)).toEqual([1, 1, 3, 5]);
     expect(pick(inputs.segEnd)).toEqual([3, 3, 4, 6]);
@@ -54,7 +54,7 @@ describe('packLossInputs', () => {
       {
         oldLogp: rows.map((r) => r.oldLogp), newLogp: rows.map((r) => r.oldLogp), mask: [[1, 1, 1], [1]],
         segments: rows.map((r) => r.segments), entropy: rows.map((r) => r.entropy),
-        advantages: rows.map((r) => r.segments).map((s, i) => Array.from(s, () => rows[i].advantage)), meanEntropy: 0.4,
+        advantages: rows.map((r) => r.advantages), meanEntropy: 0.4,
       },
       'token-mean',
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { importanceWeights } from '../../src/trainer/mismatch';
-import { shapedRewards } from '../../src/trainer/shaping';
+import { answerRewards, tokenRewards } from '../../src/trainer/shaping';
 import { expectClose } from '../helpers/expectClose';
 
 describe('importance weights between the sampler and the old policy', () => {
@@ -34,8 +34,9 @@ describe('importance weights between the sampler and the old policy', () => {
 describe('shaped rewards', () => {
   const input = { rewards: [1, 0], lengths: [20, 17], oldLogp: [[-1, -2], [-1]], refLogp: [[-2, -2.5], [-0.5]] };
   it('add the length penalty, and the KL where it is placed in the reward', () => {
-    expectClose(shapedRewards({ overlongCache: 4, klPlacement: 'loss', beta: 0.1 }, { maxNewTokens: 20 }, input), [0, -0.25], 1e-12);
-    expectClose(shapedRewards({ overlongCache: 0, klPlacement: 'reward', beta: 0.1 }, { maxNewTokens: 20 }, input), [1 - 0.15, 0.05], 1e-12);
-    expect(shapedRewards({ overlongCache: 0, klPlacement: 'reward', beta: 0.1 }, { maxNewTokens: 20 }, { ...input, refLogp: null })).toEqual([1, 0]);
+    expectClose(answerRewards(tokenRewards({ overlongCache: 4, klPlacement: 'loss', beta: 0.1 }, { maxNewTokens: 20 }, input)), [0, -0.25], 1e-12);
+    expectClose(answerRewards(tokenRewards({ overlongCache: 0, klPlacement: 'reward', beta: 0.1 }, { maxNewTokens: 20 }, { ...input, lengths: [2, 1] })), [1 - 0.15, 0.05], 1e-12);
+    expectClose(tokenRewards({ overlongCache: 0, klPlacement: 'reward', beta: 0.1 }, { maxNewTokens: 20 }, { ...input, lengths: [2, 1] })[0], [-0.1, 1 - 0.05], 1e-12);
+    expect(answerRewards(tokenRewards({ overlongCache: 0, klPlacement: 'reward', beta: 0.1 }, { maxNewTokens: 20 }, { ...input, lengths: [2, 1], refLogp: null }))).toEqual([1, 0]);
   });
 });

@@ -139,7 +139,7 @@ describe('one iteration', () => {
 
 describe('learning', () => {
   it.each(OBJECTIVES.map((o) => o.id))('%s earns more reward, greedy too', async (objective) => {
-    const { engine, trainer } = setUp({ objective, ...(objective === 'sppo' && { groupSize: 1, prompts: 64, dualClip: 3 }) });
+    const { engine, trainer } = setUp({ objective, ...(['sppo', 'ppo'].includes(objective) && { groupSize: 1, prompts: 64 }), ...(objective === 'sppo' && { dualClip: 3 }) });
     const before = await trainer.evaluate();
     const results = await run(trainer, 25);
     expect(meanReward(results.slice(0, 1))).toBeLessThan(0.5);

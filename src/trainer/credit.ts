@@ -1,0 +1,95 @@
+import { estimatorOf } from '../config/hyper';
+import type { RunConfig } from '../config/runConfig';
+import { mean } from '../core/statistics';
+import type { PackedBatch } from '../engines/engine';
+import { ESTIMATORS } from '../objectives';
+import type { CalibrationWindow } from './calibration';
+import { promptCriticLesson, tokenCriticLesson } from './criticLesson';
+import type { Critic } from './critic';
+import { sigmoid } from './critic';
+import type { CriticReport } from './report';
+import { encodePrompts } from './rollout';
+import type { Rollout } from './rollout';
+import type { Task } from '../tasks/task';
+import type { TokenCritic } from './tokenCritic';
+
+/** Which critic the settings ask for: V(prompt) for SPPO with the learnt baseline, V of every state for GAE, or none. */
+export function criticOf(config: RunConfig): 'prompt' | 'token' | null {
+  const estimator = estimatorOf(config);
+  if (ESTIMATORS[estimator].unit === 'token') return 'token';
+  return estimator === 'sequenceLevel' && config.baseline === 'value' ? 'prompt' : null;
+}
+
+/** Group (prompt) id of each row; [R]. */
+export function groupsOf(rows: number, groupSize: number): Uint32Array {
+  return Uint32Array.from({ length: rows }, (_, r) => Math.floor(r / groupSize));
+}
+
+/** What a run keeps of its critics; each is there once it was needed. */
+export interface Critics {
+  prompt: Critic | null;
+  token: TokenCritic | null;
+  calibration: CalibrationWindow;
+}
+
+/** A critic's part in the updates of one iteration, and what is said of it afterwards. */
+export interface CriticLesson {
+  /** Enqueues its update for the minibatch of these rows. */
+  train(rows: readonly number[], packed: PackedBatch): void;
+  /** After the last update. */
+  report(): Promise<CriticReport>;
+}
+
+/** Who gets how much of the credit for the rewards of a rollout. */
+export interface Credit {
+  /** Of every response token; [R][T]. */
+  advantages: Float64Array[];
+  /** The answer's, or the mean over its tokens where they differ; [R]. */
+  byAnswer: Float64Array;
+  /** True when the tokens of an answer differ. */
+  isPerToken: boolean;
+  /** V(prompt); [R]; null without a critic. */
+  promptValues: Float64Array | null;
+  /** V before each token; [R][T]; null without a token critic. */
+  tokenValues: Float32Array[] | null;
+  lesson: CriticLesson | null;
+}
+
+export interface Rewards {
+  /** As earned; [R]. */
+  earned: readonly number[];
+  /** As advantages are formed from: each token's share, [R][T], and the sums, [R]. */
+  arriving: readonly Float64Array[];
+  shaped: readonly number[];
+}
+
+/** Advantages of every token by the estimator in force, and the lesson for its critic. */
+export async function assignCredit(config: RunConfig, task: Task, critics: Critics, rollout: Rollout, rewards: Rewards, step: number): Promise<Credit> {
+  const estimator = ESTIMATORS[estimatorOf(config)];
+  if (estimator.unit === 'token') {
+    const { token: critic } = critics;
+    if (!critic) throw new Error('invariant: GAE without its critic');
+    const tokenValues = await critic.values(rollout, rollout.rows / config.minibatches);
+    const { advantages, returns } = estimator.estimate({
+      rewards: [...rewards.arriving], values: tokenValues, gamma: config.gaeGamma, lambda: config.gaeLambda, whiten: config.whitenAdvantages,
+    });
+    return {
+      advantages, byAnswer: Float64Array.from(advantages, mean), isPerToken: true, tokenValues,
+      promptValues: Float64Array.from(tokenValues, (row) => row[0]),
+      lesson: tokenCriticLesson(config, task, critic, critics.calibration, { values: tokenValues, returns, earned: rewards.earned, step }),
+    };
+  }
+  const promptIds = encodePrompts(task, rollout.prompts, rollout.groupSize);
+  const critic = criticOf(config) === 'prompt' ? critics.prompt : null;
+  const valueLogits = critic?.logits(promptIds) ?? null;
+  const values = valueLogits?.map(sigmoid) ?? null;
+  const byAnswer = estimator.estimate({
+    rewards: rewards.shaped, groups: groupsOf(rollout.rows, rollout.groupSize), baseline: config.baseline, normalize: config.normalizeAdvantage,
+    ...(valueLogits && { valueLogits }),
+  });
+  return {
+    advantages: rollout.characters.map((tokens, r) => new Float64Array(tokens.length).fill(byAnswer[r])), byAnswer, isPerToken: false, tokenValues: null,
+    promptValues: values,
+    lesson: critic && values && promptCriticLesson(config, task, critic, critics.calibration, { promptIds, values, earned: rewards.earned }),
+  };
+}
