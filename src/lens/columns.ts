@@ -50,7 +50,7 @@ export function worstTokens(prepared: LensBatch, limit = 20): WorstToken[] {
       if (!(worst.length < limit || size > Math.abs(worst[worst.length - 1].logRatio)) || Number.isNaN(size)) continue;
       let at = worst.length;
       while (at > 0 && Math.abs(worst[at - 1].logRatio) < size) at--;
-      worst.splice(at, 0, { completion: prepared.completions[i], token: t, text: row.tokens[t], logRatio, advantage: row.advantage });
+      worst.splice(at, 0, { completion: prepared.completions[i], token: t, text: row.tokens[t], logRatio, advantage: row.advantages?.[t] ?? row.advantage });
       if (worst.length > limit) worst.pop();
     }
   });

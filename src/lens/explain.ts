@@ -1,5 +1,5 @@
 import { logRatios, OBJECTIVES } from '../objectives';
-import { advantageFor, advantageNote } from './advantage';
+import { advantageNote, storedAdvantages } from './advantage';
 import { bindingEdge, clipState, isCutAt, markAt, segmentSpans, surrogateBranches } from './marks';
 import { evaluateRow, oneRow, type OneRow } from './oneRow';
 import type { Evaluated } from './prepare';
@@ -35,7 +35,7 @@ export function explainToken(
     oldLogp: row.oldLogp[token],
     newLogp: row.newLogp[token],
     entropy: row.entropy[token],
-    advantage: row.advantage,
+    advantage: storedAdvantages(row)[token],
     logRatio: { token: ratios.token[token], segment: ratios.segment[token], sequence: ratios.sequence[token] },
     segment: { index, count: spans.length, start, end, entropyRatio: compact.entropyRatio[token] },
     neighbours: Array.from({ length: end - start }, (_, i) => start + i).map((t) => ({
@@ -51,7 +51,7 @@ export function explainToken(
 function underOf(one: OneRow, evaluated: Evaluated, t: number): TokenUnder {
   const { objective, compact, results, hyper } = evaluated;
   const { record } = one.source;
-  const advantage = advantageFor(objective.id, one.row, record);
+  const advantage = compact.advantage[t];
   const mark = markAt(evaluated, t);
   const dualClip = 'dualClip' in hyper ? hyper.dualClip : 0;
   const level = objective.importanceSamplingLevel;

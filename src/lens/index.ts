@@ -1,5 +1,5 @@
 /** The ratio lens: what every objective would do with a stored batch. Pure functions over objectives; nothing is retrained. */
-export { advantageFor, advantageNote } from './advantage';
+export { advantagesFor, advantageNote } from './advantage';
 export { batchToJsonl, BATCH_FORMAT, parseBatch, type ParsedBatch } from './batchFile';
 export { decodeLens, encodeLens, LENS_NAMES } from './codec';
 export { objectiveAtLevel, worstTokens } from './columns';

@@ -1,6 +1,7 @@
 import { hyperparametersOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { evaluateCompact, getObjective, type CompactBatch, type Objective, type TokenResults } from '../objectives';
+import { storedAdvantages } from './advantage';
 import { CLIP_STATES, type ClipState, type CompletionRecord } from './types';
 
 /**
@@ -72,14 +73,14 @@ export function markAt(judged: Judged, t: number): Mark {
 /**
  * One objective's verdict on every token of some rows of a rollout batch, with the run's own settings and cuts; [rows][tokens].
  * Tokens of one unit agree. KL is left out: it is no part of the clip.
- * @param advantages one for each row; the rows' own when left out
+ * @param advantages [rows][tokens]; the stored ones when left out
  */
 export function judge(
   objectiveId: string,
   rows: readonly CompletionRecord[],
   config: RunConfig,
   meanEntropy: number,
-  advantages: readonly number[] = rows.map((row) => row.advantage),
+  advantages: ArrayLike<number>[] = rows.map(storedAdvantages),
 ): Mark[][] {
   if (rows.length === 0) return [];
   const objective = getObjective(objectiveId);
@@ -92,7 +93,7 @@ export function judge(
       mask: rows.map((row) => new Uint8Array(row.tokens.length).fill(1)),
       segments: rows.map((row) => row.segments),
       entropy: rows.map((row) => row.entropy),
-      advantages: rows.map((row, i) => new Float64Array(row.tokens.length).fill(advantages[i])),
+      advantages,
       meanEntropy,
     },
     { ...hyper, ...('beta' in hyper && { beta: 0 }) },

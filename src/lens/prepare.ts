@@ -1,7 +1,7 @@
 import { UserError } from '../core/errors';
 import { compactBatch, type CompactBatch, type Objective, type ObjectiveBatch, type TokenResults } from '../objectives';
 import type { Hyperparameters, LossAggMode } from '../objectives/types';
-import { advantageFor } from './advantage';
+import { ownAdvantage, storedAdvantages } from './advantage';
 import { segmentsOf } from './segmentRule';
 import type { CompletionRecord, LensSettings, LensSource } from './types';
 
@@ -51,7 +51,7 @@ export function prepareRows(source: LensSource, chosen: readonly number[], segme
     mask: rows.map((row) => new Uint8Array(row.tokens.length).fill(1)),
     segments,
     entropy: rows.map((row) => row.entropy),
-    advantages: rows.map((row) => new Float64Array(row.tokens.length).fill(row.advantage)),
+    advantages: rows.map(storedAdvantages),
     meanEntropy: record.meanEntropy,
     ...(maxTokens !== null && { maxTokens }),
     ...(hasRef && { refLogp: refs }),
@@ -64,8 +64,8 @@ export function compactFor(prepared: LensBatch, objective: Objective, mode: Loss
   const { record } = prepared.source;
   const compact = compactBatch(prepared.batch, mode);
   prepared.rows.forEach((row, i) => {
-    const advantage = advantageFor(objective.id, row, record);
-    if (advantage !== row.advantage) compact.advantage.fill(advantage, compact.rowStart[i], compact.rowStart[i + 1]);
+    const own = ownAdvantage(objective.id, row, record);
+    if (own !== null) compact.advantage.fill(own, compact.rowStart[i], compact.rowStart[i + 1]);
   });
   return compact;
 }

@@ -1,7 +1,7 @@
 import { registerFrom } from '../config/custom';
 import { evaluateTokens, getObjective, OBJECTIVES, type CompactBatch, type Objective } from '../objectives';
 import { buildGraph } from '../objectives/graph';
-import { advantageFor } from './advantage';
+import { ownAdvantage } from './advantage';
 import { cutColumns, verdictColumns, worstTokens } from './columns';
 import { bareCurve, epsCurve, namedWidths } from './curves';
 import { solveMatch } from './match';
@@ -82,7 +82,7 @@ export class LensSession {
   private compactOf(prepared: LensBatch, objective: Objective, settings: LensSettings): CompactBatch {
     const mode = modeFor(objective, settings, this.source.maxTokens);
     const { record } = this.source;
-    const hasOwnAdvantage = record.completions.some((row) => advantageFor(objective.id, row, record) !== row.advantage);
+    const hasOwnAdvantage = record.completions.some((row) => ownAdvantage(objective.id, row, record) !== null);
     const key = `${mode}|${hasOwnAdvantage ? objective.id : ''}`;
     return kept(this.compacts, key, () => compactFor(prepared, objective, mode));
   }

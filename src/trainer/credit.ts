@@ -70,9 +70,11 @@ export async function assignCredit(config: RunConfig, task: Task, critics: Criti
     const { token: critic } = critics;
     if (!critic) throw new Error('invariant: GAE without its critic');
     const tokenValues = await critic.values(rollout, rollout.rows / config.minibatches);
-    const { advantages, returns } = estimator.estimate({
+    const { advantages: exact, returns } = estimator.estimate({
       rewards: [...rewards.arriving], values: tokenValues, gamma: config.gaeGamma, lambda: config.gaeLambda, whiten: config.whitenAdvantages,
     });
+    // As the GPU and the stored batch hold them, so that everyone counts with the same numbers.
+    const advantages = exact.map((row) => row.map(Math.fround));
     return {
       advantages, byAnswer: Float64Array.from(advantages, mean), isPerToken: true, tokenValues,
       promptValues: Float64Array.from(tokenValues, (row) => row[0]),

@@ -98,10 +98,11 @@ export function oracleLoss(id: string, logp: tf.Tensor2D, b: OracleBatch, hyper:
       const scale = tf.clipByValue(b.entropyRatio, entropyScaleLow, entropyScaleHigh);
       return bySegment(tf.sub(1, tf.mul(scale, clipLow)), tf.add(1, tf.mul(scale, clipHigh)));
     }
-    case 'sppo': {
+    case 'sppo':
+    case 'ppo': {
       const gain = surrogate(tf.exp(logRatio), 1 - clipLow, 1 + clipHigh, b.advantage);
       // Dual clip: a token with A < 0 never counts for less than c A.
-      const bounded = tf.where(tf.tile(tf.less(b.advantage, 0), [1, b.length]), tf.maximum(gain, tf.mul(b.advantage, dualClip)), gain);
+      const bounded = dualClip === 0 ? gain : tf.where(tf.tile(tf.less(b.advantage, 0), [1, b.length]), tf.maximum(gain, tf.mul(b.advantage, dualClip)), gain);
       return overTokens(tf.sub(penalty, masked(bounded)));
     }
     default:

@@ -4,7 +4,7 @@ import type { BatchRecord, CompletionRecord, LensSource } from '../../src/lens/t
 import type { ObjectiveBatch } from '../../src/objectives';
 
 /**
- * A batch as the trainer would have stored it: only the counted tokens of each row, one advantage a row. Columns keep f64
+ * A batch as the trainer would have stored it: only the counted tokens of each row, advantages by token where they differ in a row. Columns keep f64
  * when `exact`, so that results can be compared with the batch's own to the last bit.
  */
 export function recordOf(batch: ObjectiveBatch, objective = 'grpo', options: { exact?: boolean; config?: Partial<RunConfig>; texts?: string[][] } = {}): LensSource {
@@ -12,7 +12,9 @@ export function recordOf(batch: ObjectiveBatch, objective = 'grpo', options: { e
   const column = (x: number[]) => (options.exact ? (Float64Array.from(x) as unknown as Float32Array) : Float32Array.from(x));
   const completions: CompletionRecord[] = batch.mask.map((mask, r) => {
     const length = pick(mask, mask).length;
-    const advantage = pick(batch.advantages[r], mask)[0] ?? 0;
+    const own = pick(batch.advantages[r], mask);
+    const advantage = own.reduce((sum, a) => sum + a, 0) / Math.max(1, length);
+    const differs = own.some((a) => a !== own[0]);
     return {
       group: Math.floor(r / 2),
       tokens: options.texts?.[r] ?? Array.from({ length }, (_, t) => (t % 5 === 4 ? '.' : String(t % 10))),
@@ -22,8 +24,8 @@ export function recordOf(batch: ObjectiveBatch, objective = 'grpo', options: { e
       refLogp: batch.refLogp ? column(pick(batch.refLogp[r], mask)) : null,
       segments: Uint32Array.from(pick(batch.segments[r], mask)),
       reward: advantage > 0 ? 1 : 0,
-      advantage,
-      advantages: null,
+      advantage: differs ? advantage : (own[0] ?? 0),
+      advantages: differs ? column(own) : null,
       value: null,
       values: null,
       minibatch: 1 + (r % 2),

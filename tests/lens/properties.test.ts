@@ -10,7 +10,7 @@ import { randomBatch } from '../helpers/lossBatch';
 const SETTINGS = { seed: 20250817, numRuns: 25 };
 /** f64 sums over some hundred tokens. */
 const ROUNDING = 1e-12;
-const DECK = ['grpo', 'sspo', 'lpo', 'gspo', 'sppo', 'dapo', 'drGrpo', 'gspoToken'];
+const DECK = ['grpo', 'sspo', 'lpo', 'gspo', 'sppo', 'ppo', 'dapo', 'drGrpo', 'gspoToken'];
 
 const sources = fc
   .record({

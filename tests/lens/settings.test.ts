@@ -26,7 +26,7 @@ describe('settings of a run', () => {
   });
 
   it('reach only the objectives whose band is 1 - low k to 1 + high k', () => {
-    expect(OBJECTIVES.filter(isPlainBand).map((o) => o.id).sort()).toEqual(['dapo', 'drGrpo', 'grpo', 'gspo', 'gspoToken', 'lpo', 'sppo', 'sspo']);
+    expect(OBJECTIVES.filter(isPlainBand).map((o) => o.id).sort()).toEqual(['dapo', 'drGrpo', 'grpo', 'gspo', 'gspoToken', 'lpo', 'ppo', 'sppo', 'sspo']);
   });
 });
 

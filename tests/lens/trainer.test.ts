@@ -6,12 +6,12 @@ import { FakeEngine } from '../helpers/fakeEngine';
 import { fakeTask, habit } from '../helpers/fakeTask';
 
 describe('the lens and the live metrics are one implementation', () => {
-  it.each(['grpo', 'gspo', 'sspo', 'lpo', 'sppo'])('%s: each update of a trained batch, recounted from the stored record', async (objective) => {
+  it.each(['grpo', 'gspo', 'sspo', 'lpo', 'sppo', 'ppo'])('%s: each update of a trained batch, recounted from the stored record', async (objective) => {
     const config = {
       ...presetConfig(objective === 'lpo' ? 'sspo' : objective, 'small'),
       objective,
-      prompts: objective === 'sppo' ? 64 : 8,
-      groupSize: objective === 'sppo' ? 1 : 8,
+      prompts: ['sppo', 'ppo'].includes(objective) ? 64 : 8,
+      groupSize: ['sppo', 'ppo'].includes(objective) ? 1 : 8,
       learningRate: 0.05,
       // Narrow, so that clips act in this tiny run.
       clipLowToken: 0.004, clipHighToken: 0.005, clipLowSegment: 0.004, clipHighSegment: 0.005,

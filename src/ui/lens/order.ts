@@ -33,7 +33,7 @@ export function summarise(columns: NonNullable<LensAnswer['columns']>, source: L
     for (let t = first; t < end; t++) {
       most = Math.max(most, columns.logRatio.token[t] as number);
       for (const level of LEVELS) if (isClippedIndex[columns.objectives[leaders[level]]?.state[t] ?? 0]) clipped[level] += 1 / length;
-      const push = Math.abs(row?.advantage ?? 0) * Math.min(5, Math.exp(columns.logRatio.token[t] as number)) * -Math.expm1(Math.min(0, row?.newLogp[t - first] ?? 0));
+      const push = Math.abs(row?.advantages?.[t - first] ?? row?.advantage ?? 0) * Math.min(5, Math.exp(columns.logRatio.token[t] as number)) * -Math.expm1(Math.min(0, row?.newLogp[t - first] ?? 0));
       weight += push;
       if (isClippedIndex[columns.objectives[leaders.token]?.state[t] ?? 0]) taken += push;
     }

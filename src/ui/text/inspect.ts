@@ -1,6 +1,6 @@
 import { hyperparametersOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
-import { advantageFor, advantageNote } from '../../lens/advantage';
+import { advantageNote, advantagesFor } from '../../lens/advantage';
 import { bindingEdge, branchesOf, surrogateBranches, type Branches } from '../../lens/marks';
 import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
 import { ratioLevel } from '../charts/looks';
@@ -51,8 +51,9 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
   if (!row || address.token < 0 || address.token >= row.tokens.length) return null;
   const t = address.token;
   const compare = (objective: string): Comparison => {
-    const advantage = advantageFor(objective, row, batch);
-    const mark = judge(objective, [row], config, batch.meanEntropy, [advantage])[0]?.[t] as Mark;
+    const advantages = advantagesFor(objective, row, batch);
+    const mark = judge(objective, [row], config, batch.meanEntropy, [advantages])[0]?.[t] as Mark;
+    const advantage = advantages[t];
     return { objective, advantage, mark, edge: bindingEdge(mark, advantage) };
   };
   const spans = segmentSpans(row.segments);
