@@ -4,7 +4,7 @@ import type { PaddedBatch } from '../../src/engines/padBatch';
 import type { RowData } from '../../src/trainer/batch';
 
 /**
- * The losses of five objectives as their papers write them (algorithms.md), in tfjs ops, for tfjs's own automatic
+ * The losses of the objectives as their papers write them (algorithms.md), in tfjs ops, for tfjs's own automatic
  * differentiation: ratios, means over units, clipping, aggregation. Nothing here comes from src/objectives.
  */
 
@@ -24,10 +24,12 @@ export interface OracleBatch {
   segmentSize: tf.Tensor3D;
   entropyRatio: tf.Tensor3D;
   tokens: number;
+  /** Generation budget, tokens. */
+  maxTokens: number;
 }
 
 /** Spreads rows of response data over a padded batch. `meanEntropy` in nats. */
-export function oracleBatch(batch: PackedBatch, padded: PaddedBatch, rows: readonly RowData[], meanEntropy: number): OracleBatch {
+export function oracleBatch(batch: PackedBatch, padded: PaddedBatch, rows: readonly RowData[], meanEntropy: number, maxTokens: number): OracleBatch {
   const { length: S } = padded;
   const R = batch.rows;
   const K = Math.max(...rows.map((row) => 1 + Math.max(...Array.from(row.segments))));
@@ -58,6 +60,7 @@ export function oracleBatch(batch: PackedBatch, padded: PaddedBatch, rows: reado
     advantage: tf.tensor2d(rows.map((row) => [row.advantages[0] ?? 0])), lengths: tf.tensor2d(lengths.map((n) => [n])),
     segmentMean: tf.tensor3d(segmentMean, [R, K, S]), segmentSize: tf.tensor3d(segmentSize, [R, K, 1]), entropyRatio: tf.tensor3d(entropyRatio, [R, K, 1]),
     tokens: lengths.reduce((a, b) => a + b, 0),
+    maxTokens,
   };
 }
 
@@ -69,9 +72,12 @@ function surrogate(ratio: tf.Tensor, low: tf.Tensor | number, high: tf.Tensor | 
   return tf.minimum(tf.mul(ratio, advantage), tf.mul(held, advantage));
 }
 
+/** A tensor's numbers as a constant: where the papers stop the gradient. */
+const frozen = <T extends tf.Tensor>(x: T): T => tf.tensor(x.dataSync(), x.shape) as T;
+
 /** The loss of an objective; logp [R, S], 0 where there is no target. */
 export function oracleLoss(id: string, logp: tf.Tensor2D, b: OracleBatch, hyper: Hyper): tf.Scalar {
-  const { clipLow = NaN, clipHigh = NaN, beta = NaN, dualClip = NaN, entropyScaleLow = NaN, entropyScaleHigh = NaN } = hyper;
+  const { clipLow = NaN, clipHigh = NaN, beta = NaN, dualClip = NaN, entropyScaleLow = NaN, entropyScaleHigh = NaN, floor = NaN, cap = NaN, tauPos = NaN, tauNeg = NaN } = hyper;
   const logRatio = tf.sub(logp, b.oldLogp);
   const toReference = tf.sub(b.refLogp, logp);
   /** k3 of KL to the reference, times beta; [R, S], 0 off the mask since both are 0 there. */
@@ -85,7 +91,42 @@ export function oracleLoss(id: string, logp: tf.Tensor2D, b: OracleBatch, hyper:
     const gain = surrogate(ratio, low, high, tf.reshape(b.advantage, [b.rows, 1, 1]));
     return tf.sub(overTokens(penalty), overTokens(tf.mul(gain, b.segmentSize)));
   };
+  const isGood = tf.tile(tf.greater(b.advantage, 0), [1, b.length]);
+  const ratios = () => tf.exp(logRatio);
+  /** Dual clip: a token with A < 0 never counts for less than c A. */
+  const dual = (gain: tf.Tensor, c: number) => (c === 0 ? gain : tf.where(tf.tile(tf.less(b.advantage, 0), [1, b.length]), tf.maximum(gain, tf.mul(b.advantage, c)), gain));
   switch (id) {
+    case 'drGrpo':
+      return tf.div(tf.sum(tf.sub(penalty, masked(surrogate(ratios(), 1 - clipLow, 1 + clipHigh, b.advantage)))), b.rows * b.maxTokens);
+    case 'dapo':
+      return overTokens(tf.sub(penalty, masked(surrogate(ratios(), 1 - clipLow, 1 + clipHigh, b.advantage))));
+    case 'gspoToken': {
+      const whole = tf.exp(tf.div(tf.sum(logRatio, 1, true), b.lengths));
+      const carried = tf.mul(frozen(whole), tf.exp(tf.sub(logp, frozen(logp))));
+      return meanOfRows(tf.sub(penalty, masked(surrogate(carried, 1 - clipLow, 1 + clipHigh, b.advantage))));
+    }
+    case 'gmpo': {
+      const held = tf.where(isGood, tf.minimum(logRatio, clipHigh), tf.maximum(logRatio, -clipLow));
+      const geometric = tf.exp(tf.div(tf.sum(masked(held), 1, true), b.lengths));
+      return tf.sub(meanOfRows(penalty), tf.mean(tf.mul(geometric, b.advantage)));
+    }
+    case 'cispo':
+      return overTokens(tf.sub(penalty, masked(tf.mul(tf.mul(frozen(tf.clipByValue(ratios(), floor, cap)), b.advantage), logp))));
+    case 'dcpo': {
+      const old = tf.exp(b.oldLogp);
+      const edge = (sign: number, width: number) => tf.add(0.5, tf.mul(0.5, tf.sqrt(tf.maximum(tf.add(1, tf.div(4 * sign * width, old)), 0))));
+      const gain = surrogate(ratios(), edge(-1, clipLow), tf.minimum(edge(1, clipHigh), 10), b.advantage);
+      return overTokens(tf.sub(penalty, masked(dual(gain, Math.max(dualClip, 10)))));
+    }
+    case 'sapo': {
+      const tau = tf.where(isGood, tf.fill([b.rows, b.length], tauPos), tf.fill([b.rows, b.length], tauNeg));
+      const gate = tf.mul(tf.sigmoid(tf.mul(tau, tf.sub(ratios(), 1))), tf.div(4, tau));
+      return meanOfRows(tf.sub(penalty, masked(tf.mul(gate, b.advantage))));
+    }
+    case 'reinforce':
+      return overTokens(tf.sub(penalty, masked(tf.mul(logp, b.advantage))));
+    case 'rft':
+      return overTokens(tf.sub(penalty, masked(tf.mul(logp, tf.maximum(b.advantage, 0)))));
     case 'grpo':
       return meanOfRows(tf.sub(penalty, masked(surrogate(tf.exp(logRatio), 1 - clipLow, 1 + clipHigh, b.advantage))));
     case 'gspo': {
@@ -100,10 +141,8 @@ export function oracleLoss(id: string, logp: tf.Tensor2D, b: OracleBatch, hyper:
     }
     case 'sppo':
     case 'ppo': {
-      const gain = surrogate(tf.exp(logRatio), 1 - clipLow, 1 + clipHigh, b.advantage);
-      // Dual clip: a token with A < 0 never counts for less than c A.
-      const bounded = dualClip === 0 ? gain : tf.where(tf.tile(tf.less(b.advantage, 0), [1, b.length]), tf.maximum(gain, tf.mul(b.advantage, dualClip)), gain);
-      return overTokens(tf.sub(penalty, masked(bounded)));
+      const gain = surrogate(ratios(), 1 - clipLow, 1 + clipHigh, b.advantage);
+      return overTokens(tf.sub(penalty, masked(dual(gain, dualClip))));
     }
     default:
       throw new Error(`no oracle for ${id}`);

@@ -97,7 +97,7 @@ async function autodiff(id: string, data: Batch, hyper: Record<string, number>):
   let [value, gradients]: [tf.Tensor | null, tf.Tensor[]] = [null, []];
   tf.tidy(() => {
     const { names, tensors } = weightTensors(CONFIG, params);
-    const b = oracleBatch(data.batch, padded, data.rows, data.meanEntropy);
+    const b = oracleBatch(data.batch, padded, data.rows, data.meanEntropy, TASK.maxNewTokens);
     gradients = tf.grads((...weights: tf.Tensor[]) => {
       const all = logProbs(forwardRows(CONFIG, named(names, weights), padded.tokens, padded.rows, 0, null).logits, TEMPERATURE);
       const loss = oracleLoss(id, tf.reshape(targetLogp(all, oneHotRows(targets, CONFIG.V)), [padded.rows, padded.length]), b, hyper);
@@ -126,6 +126,8 @@ export interface GradientNumbers {
   /** Tokens with A other than 0: how many have a policy gradient, and how many lost theirs to the clip (beta 0). */
   live: number;
   cut: number;
+  /** What its clip does to a token, by its definition. */
+  clipEffect: string;
   uncaptured: string[];
 }
 
@@ -157,7 +159,7 @@ async function compareGradients(id: string, count: number): Promise<GradientNumb
     // A NaN would lose every comparison: it counts as the worst.
     worst: perWeight.reduce((a, b) => (b.relativeError <= a.relativeError ? a : b)),
     norm: Math.sqrt(want.reduce((a, g) => a + g * g, 0)), loss: { oracle: loss, ours: columns.reduce((sum, v, i) => (i % 4 === 1 ? sum + v : sum), 0) },
-    live: pushed.filter((n) => coefficient[n] !== 0).length, cut: pushed.filter((n) => coefficient[n] === 0).length, uncaptured,
+    live: pushed.filter((n) => coefficient[n] !== 0).length, cut: pushed.filter((n) => coefficient[n] === 0).length, clipEffect: getObjective(id).clipEffect, uncaptured,
   };
 }
 

@@ -159,6 +159,18 @@ describe('input', () => {
     expectClose([result.critic?.loss as number, ...(result.critic?.value ?? []), ...(result.critic?.gradient ?? [])], [g.bce, ...g.V, ...g.dlogit], 1e-6);
   });
 
+  it('rewards with values per token for ppo: the golden GAE, masked slots skipped', async () => {
+    const row = { oldLogp: [[-1, -1, 0, -1, -1]], newLogp: [[-1, -1, 0, -1, -1]], mask: [[1, 1, 0, 1, 1]], values: [[0.5, 0.6, null, 0.4, 0.7]] };
+    const lines = [{ ...row, rewards: [1] }, { ...row, rewards: [[0, 0, null, 0, 1]], set: { gaeLambda: 1 } }, { ...row, rewards: [1], set: { whitenAdvantages: 'true' } }];
+    const [lam095, lam1, white] = results(await ratioscope(['eval', '--objective', 'ppo', '--input', file('gae.jsonl', ...lines)]));
+    const spread = (a: number[]) => [a[0], a[1], 0, a[2], a[3]];
+    expectClose(lam095.advantages[0], spread(golden.GAE.lam095), 1e-6);
+    expectClose(lam1.advantages[0], spread(golden.GAE.lam1), 1e-6);
+    // On policy the coefficient is -A over the tokens.
+    expectClose(lam1.coefficients[0], spread(golden.GAE.lam1.map((a) => -a / 4)), 1e-6);
+    expectClose([white.advantages[0].reduce((a, b) => a + b, 0), white.advantages[0].reduce((a, b) => a + b * b, 0)], [0, 4], 1e-9);
+  });
+
   it('bands of the other levels', async () => {
     const [result] = results(await ratioscope(['eval', '--objective', 'grpo', '--set', 'clipLowSequence=0.03', '--set', 'clipHighSequence=0.14', '--set', 'clipHighToken=0.28', '--input', file('w.json', fixture)]));
     expect(result.metrics.levels.sequence.binding.units.both).toBe(0.5);
@@ -202,6 +214,8 @@ describe('bad input: exit code 1 and one clear line', () => {
     ['too few advantages', ['--objective', 'grpo'], change({ advantages: [1] }), /advantages must be a list of 2/],
     ['neither advantages nor rewards', ['--objective', 'grpo'], JSON.stringify(withoutAdvantages), /Neither advantages nor rewards/],
     ['rewards without groups', ['--objective', 'grpo'], JSON.stringify({ ...withoutAdvantages, rewards: [1, 0] }), /without groups/],
+    ['ppo without values', ['--objective', 'ppo'], JSON.stringify({ ...withoutAdvantages, rewards: [1, 0] }), /GAE need rewards and values/],
+    ['a lambda above 1', ['--objective', 'ppo', '--set', 'gaeLambda=1.5'], JSON.stringify({ ...withoutAdvantages, rewards: [1, 0] }), /between 0 and 1/],
     ['sppo without values', ['--objective', 'sppo'], JSON.stringify({ ...withoutAdvantages, rewards: [1, 0] }), /values are missing/],
     ['a subsentence ratio without subsentences', ['--objective', 'sspo'], JSON.stringify(withoutSegments), /neither segments nor tokens/],
     ['segments that fall', ['--objective', 'sspo'], change({ segments: [[1, 0, 1, 1, 0], A.seg[1]] }), /segments\[0\]\[1\] is 0 after 1/],
