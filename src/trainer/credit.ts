@@ -1,3 +1,4 @@
+import { criticOf } from '../config/critic';
 import { estimatorOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { mean } from '../core/statistics';
@@ -12,13 +13,6 @@ import { encodePrompts } from './rollout';
 import type { Rollout } from './rollout';
 import type { Task } from '../tasks/task';
 import type { TokenCritic } from './tokenCritic';
-
-/** Which critic the settings ask for: V(prompt) for SPPO with the learnt baseline, V of every state for GAE, or none. */
-export function criticOf(config: RunConfig): 'prompt' | 'token' | null {
-  const estimator = estimatorOf(config);
-  if (ESTIMATORS[estimator].unit === 'token') return 'token';
-  return estimator === 'sequenceLevel' && config.baseline === 'value' ? 'prompt' : null;
-}
 
 /** Group (prompt) id of each row; [R]. */
 export function groupsOf(rows: number, groupSize: number): Uint32Array {

@@ -1,4 +1,5 @@
 import { OBJECTIVE_CHOICES } from '../config/choices';
+import { criticOf } from '../config/critic';
 import { FIELD_NAMES, fieldOf, formatValue } from '../config/fields';
 import type { FieldName, Problem } from '../config/fieldTypes';
 import { answersOf } from '../config/hyper';
@@ -11,7 +12,6 @@ import { compileTokenLoss, getObjective } from '../objectives';
 import { VOCABULARY } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
 import { CalibrationWindow } from './calibration';
-import { criticOf } from './credit';
 import type { Critics } from './credit';
 import { Critic } from './critic';
 import { ReferencePolicyError } from './errors';
