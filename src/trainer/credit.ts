@@ -23,7 +23,8 @@ export function groupsOf(rows: number, groupSize: number): Uint32Array {
 export interface Critics {
   prompt: Critic | null;
   token: TokenCritic | null;
-  calibration: CalibrationWindow;
+  /** Of each critic: values of one must not stand for the other's when a run changes between them. */
+  calibration: { prompt: CalibrationWindow; token: CalibrationWindow };
 }
 
 /** A critic's part in the updates of one iteration, and what is said of it afterwards. */
@@ -72,7 +73,7 @@ export async function assignCredit(config: RunConfig, task: Task, critics: Criti
     return {
       advantages, byAnswer: Float64Array.from(advantages, mean), isPerToken: true, tokenValues,
       promptValues: Float64Array.from(tokenValues, (row) => row[0]),
-      lesson: tokenCriticLesson(config, task, critic, critics.calibration, { values: tokenValues, returns, earned: rewards.earned, step }),
+      lesson: tokenCriticLesson(config, task, critic, critics.calibration.token, { values: tokenValues, returns, earned: rewards.earned, step }),
     };
   }
   const promptIds = encodePrompts(task, rollout.prompts, rollout.groupSize);
@@ -86,6 +87,6 @@ export async function assignCredit(config: RunConfig, task: Task, critics: Criti
   return {
     advantages: rollout.characters.map((tokens, r) => new Float64Array(tokens.length).fill(byAnswer[r])), byAnswer, isPerToken: false, tokenValues: null,
     promptValues: values,
-    lesson: critic && values && promptCriticLesson(config, task, critic, critics.calibration, { promptIds, values, earned: rewards.earned }),
+    lesson: critic && values && promptCriticLesson(config, task, critic, critics.calibration.prompt, { promptIds, values, earned: rewards.earned }),
   };
 }

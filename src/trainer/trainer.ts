@@ -57,7 +57,7 @@ export class Trainer {
   private inForce: RunConfig;
   private stepsDone = 0;
   private updatesDone = 0;
-  private readonly critics: Critics = { prompt: null, token: null, calibration: new CalibrationWindow() };
+  private readonly critics: Critics = { prompt: null, token: null, calibration: { prompt: new CalibrationWindow(), token: new CalibrationWindow() } };
   private reference: ReferencePolicy | null = null;
   private compiled: string | null = null;
   private broken: unknown = null;

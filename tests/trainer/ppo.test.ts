@@ -110,6 +110,18 @@ describe('PPO', () => {
     expect(engine.valueNetwork?.loaded).toHaveLength(1);
   });
 
+  it('keeps its calibration apart from that of the critic of SPPO', async () => {
+    const { trainer } = setUp();
+    await trainer.runStep();
+    trainer.configure({ objective: 'sppo', advantage: 'own', baseline: 'value' });
+    await trainer.runStep();
+    const { report } = await trainer.runStep();
+    expect(report.critic).toMatchObject({ level: 'prompt', calibration: { iterations: 2, answers: 64 } });
+    trainer.configure({ objective: 'ppo' });
+    const again = await trainer.runStep();
+    expect(again.report.critic).toMatchObject({ level: 'token', calibration: { iterations: 2, answers: 64 } });
+  });
+
   it('serves any objective as the advantage: a ratio per answer with credit per token', async () => {
     const { trainer } = setUp({ objective: 'gspo', advantage: 'gae' });
     const { report, batch } = await trainer.runStep();
