@@ -34,16 +34,25 @@ const REST_MS = 0.5;
 function waitPolitely({ globals }: Dawn): void {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   let pending = 0;
+  // One chain of rests at a time: a wait that begins before the last chain has seen that it may end goes on with that chain.
+  let isResting = false;
   const rest = () => {
-    if (pending === 0) return;
+    isResting = pending > 0;
+    if (!isResting) return;
     Atomics.wait(cell, 0, 0, REST_MS);
+    setImmediate(rest);
+  };
+  const begin = () => {
+    pending++;
+    if (isResting) return;
+    isResting = true;
     setImmediate(rest);
   };
   const during = <A extends unknown[]>(prototype: object, name: string) => {
     const methods = prototype as Record<string, (...args: A) => Promise<undefined>>;
     const original = methods[name];
     methods[name] = function (this: unknown, ...args: A) {
-      if (pending++ === 0) setImmediate(rest);
+      begin();
       return original.apply(this, args).finally(() => {
         pending--;
       });
