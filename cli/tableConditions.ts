@@ -44,6 +44,10 @@ export const CONDITIONS: readonly Condition[] = [
     id: 'sppo', title: 'SPPO, one answer per prompt', preset: 'sppo', steps: { main: 60, small: 120 },
     native: { main: { end: '.938 ± .013', ev: '.949', clip: '.0010' }, small: { end: '.87', ev: '.88' } },
   },
+  {
+    id: 'ppo', title: 'PPO, token critic, one answer per prompt', preset: 'ppo', steps: { main: 60, small: 120 },
+    native: { main: { end: '.947 ± .016', ev: '.955', clip: '.0010' } },
+  },
   { id: 'gspo-borrowed', title: 'GSPO .2 (borrowed)', preset: 'gspo-borrowed', steps: sixty, native: { main: { end: '.893 ± .024', ev: '.928', clip: '.00006' } } },
   { id: 'gspo-paper', title: 'GSPO 3e-4/4e-4 (paper)', preset: 'gspo-paper', steps: sixty, native: { main: { end: '.898 ± .017', ev: '.923', clip: '.41' } } },
   { id: 'sspo-wide', title: 'SSPO .2', preset: 'sspo-wide', steps: sixty, native: { main: { end: '.909 ± .026', ev: '.925', clip: '.0003' } } },

@@ -103,7 +103,7 @@ function measureOwn(
     liveTokens: counts.live,
     sequences: counts.sequences,
     clippedTokens: counts.clipped / n,
-    clippedLiveTokens: counts.clipped / Math.max(1, counts.live),
+    clippedLiveTokens: counts.clippedLive / Math.max(1, counts.live),
     ...clippedShares(c, results.clipped, gradientWeight),
     deadGradient: counts.dead / n,
     absCoefficientSum: counts.absCoefficient,
@@ -156,11 +156,15 @@ function klSums(c: CompactBatch, delta: Float64Array): { k1: number; k3: number;
   return out;
 }
 
-function tokenCounts(c: CompactBatch, results: TokenResults): { live: number; clipped: number; dead: number; absCoefficient: number; sequences: number } {
-  const out = { live: 0, clipped: 0, dead: 0, absCoefficient: 0, sequences: 0 };
+function tokenCounts(c: CompactBatch, results: TokenResults): { live: number; clipped: number; clippedLive: number; dead: number; absCoefficient: number; sequences: number } {
+  const out = { live: 0, clipped: 0, clippedLive: 0, dead: 0, absCoefficient: 0, sequences: 0 };
   for (let t = 0; t < c.count; t++) {
     if (c.advantage[t] !== 0) out.live++;
-    if (results.clipped[t]) out.clipped++;
+    if (results.clipped[t]) {
+      out.clipped++;
+      // A clip that holds weights (CISPO) acts on tokens without an advantage too.
+      if (c.advantage[t] !== 0) out.clippedLive++;
+    }
     if (results.coefficient[t] === 0) out.dead++;
     out.absCoefficient += Math.abs(results.coefficient[t]);
   }

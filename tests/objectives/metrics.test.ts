@@ -110,6 +110,14 @@ describe('levels', () => {
     expectClose(diluted.gradientClipped, alone.gradientClipped, 1e-12);
   });
 
+  it('a clip that holds weights is not counted over live tokens where it held a dead one', () => {
+    const a = fixtureA();
+    // With a cap of .2 every weight of fixture A (least ratio .638) is held, also those of the second row, now without an advantage.
+    const batch = { ...a, advantages: [a.advantages[0], Array.from(a.advantages[1], () => 0)] };
+    const { clippedTokens, clippedLiveTokens, liveTokens } = computeMetrics(getObjective('cispo'), batch, { hyper: { cap: 0.2 } });
+    expect([clippedTokens, clippedLiveTokens, liveTokens]).toEqual([1, 1, 4]);
+  });
+
   it('count binding fractions that never rise with the width', () => {
     const batch = randomBatch({ seed: 8, lengths: [5, 12, 20, 33], spread: 1, segments: 'random', advantages: [1, -1, 0.5] });
     for (const id of ['grpo', 'gspo', 'sspo', 'lpo', 'sppo']) {
