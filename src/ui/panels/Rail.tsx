@@ -129,7 +129,7 @@ function ownFieldsOf(objective: string): FieldName[] {
 
 export function LearningGroup() {
   const config = useConfig((state) => state.config);
-  const learnsValue = estimatorOf(config) === 'sequenceLevel';
+  const estimator = estimatorOf(config);
   const warnings = mixtureWarnings(config);
   const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}${config.shuffleRewards ? ', rewards shuffled: a control' : ''}${warnings.length > 0 ? `, ${warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}` : ''}`;
   return (
@@ -159,10 +159,19 @@ export function LearningGroup() {
           <SettingField name="entropyScaleHigh" label="Entropy scale, high (ours)" />
         </>
       ) : null}
-      {learnsValue ? (
+      {estimator === 'sequenceLevel' ? (
         <>
           <SettingField name="baseline" label="Baseline" />
           <SettingField name="normalizeAdvantage" label={'Divide by spread (ours)'} />
+          <SettingField name="criticLearningRate" label="Critic lr" />
+        </>
+      ) : null}
+      {estimator === 'gae' ? (
+        <>
+          <SettingField name="gaeLambda" label={'GAE \u03bb'} />
+          <SettingField name="gaeGamma" label={'Discount \u03b3'} />
+          <SettingField name="whitenAdvantages" label="Whiten advantages" />
+          <SettingField name="valueClip" label="Value clip" />
           <SettingField name="criticLearningRate" label="Critic lr" />
         </>
       ) : null}
