@@ -51,3 +51,19 @@ export function explainedVariance(target: ArrayLike<number>, prediction: ArrayLi
   if (!(total * target.length > NO_SPREAD)) return null;
   return 1 - variance(Float64Array.from({ length: target.length }, (_, i) => target[i] - prediction[i])) / total;
 }
+
+/** 97.5 % point of the standard normal. */
+const Z95 = 1.959963984540054;
+
+/**
+ * 95 % interval of a share of which `successes` of `count` independent trials were seen (Wilson 1927, score interval, no continuity
+ * correction): within 0 to 1 even where every trial succeeded. The whole of 0 to 1 for no trial.
+ */
+export function wilsonInterval(successes: number, count: number): { low: number; high: number } {
+  if (!(count > 0)) return { low: 0, high: 1 };
+  const share = successes / count;
+  const z2 = (Z95 * Z95) / count;
+  const centre = (share + z2 / 2) / (1 + z2);
+  const half = (Z95 * Math.sqrt((share * (1 - share)) / count + z2 / (4 * count))) / (1 + z2);
+  return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}

@@ -1,5 +1,5 @@
 import { LEVELS, type Level } from '../core/levels';
-import type { StepReport } from '../worker/protocol';
+import type { CriticReport, StepReport } from '../worker/protocol';
 import { BoundedSeries } from './series';
 
 /** Every curve of a run, bounded. Mutable: whoever shows it reads it again when the run store's `version` has moved. */
@@ -13,6 +13,17 @@ export interface History {
   updateEntropy: BoundedSeries;
   updateGradNorm: BoundedSeries;
   clip: Record<Level, BoundedSeries>;
+  /** Of each kind of critic, by iteration: the two have losses of different kinds, so a run that changes between them keeps both. */
+  critic: Record<CriticLevel, CriticHistory>;
+}
+
+export type CriticLevel = CriticReport['level'];
+
+/** What `CriticReport` says iteration by iteration; where it says null there is no point. */
+export interface CriticHistory {
+  loss: BoundedSeries;
+  explainedVariance: BoundedSeries;
+  clippedValues: BoundedSeries;
 }
 
 /** Sparklines have room for this many values. */
@@ -27,8 +38,11 @@ export function createHistory(): History {
     updateEntropy: new BoundedSeries(512),
     updateGradNorm: new BoundedSeries(512),
     clip: { token: new BoundedSeries(512), segment: new BoundedSeries(512), sequence: new BoundedSeries(512) },
+    critic: { prompt: criticHistory(), token: criticHistory() },
   };
 }
+
+const criticHistory = (): CriticHistory => ({ loss: new BoundedSeries(SPARK), explainedVariance: new BoundedSeries(SPARK), clippedValues: new BoundedSeries(SPARK) });
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -36,6 +50,7 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 export function recordStep(history: History, report: StepReport): void {
   history.reward.push(report.step, report.reward);
   if (report.deadGroups !== null) history.liveGroups.push(report.step, 1 - report.deadGroups);
+  if (report.critic) recordCritic(history.critic[report.critic.level], report.step, report.critic);
   const entropies: number[] = [];
   for (const update of report.updates) {
     history.updateGradNorm.push(update.update, update.gradNorm);
@@ -47,4 +62,10 @@ export function recordStep(history: History, report: StepReport): void {
   }
   if (entropies.length > 0) history.entropy.push(report.step, mean(entropies));
   if (report.updates.length > 0) history.gradNorm.push(report.step, mean(report.updates.map((update) => update.gradNorm)));
+}
+
+function recordCritic(history: CriticHistory, step: number, { loss, explainedVariance, clippedValues }: CriticReport): void {
+  history.loss.push(step, loss);
+  if (explainedVariance !== null) history.explainedVariance.push(step, explainedVariance);
+  if (clippedValues !== null) history.clippedValues.push(step, clippedValues);
 }

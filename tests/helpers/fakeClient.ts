@@ -1,9 +1,12 @@
+import { criticOf } from '../../src/config/critic';
 import { presetConfig } from '../../src/config/presets';
 import type { Fallback } from '../../src/engines/engine';
 import type { RunConfig } from '../../src/config/runConfig';
+import { mean, pearson } from '../../src/core/statistics';
 import { columnAddition } from '../../src/tasks/defs/columnAddition';
 import type { TrainerLink } from '../../src/store/connect';
-import type { Phase, ShowcaseAnswer, StepReport, WorkerCommand, WorkerEvent } from '../../src/worker/protocol';
+import { CalibrationWindow } from '../../src/trainer/calibration';
+import type { BatchRecord, Phase, ShowcaseAnswer, StepReport, WorkerCommand, WorkerEvent } from '../../src/worker/protocol';
 import { fakeBatch, fakeUpdates } from '../visual/fakeData';
 
 /** What an invented worker should pretend. */
@@ -30,25 +33,13 @@ const LATER: Record<string, string> = { '_28+_13=': 'u8+3=11.t2+1+1=4.41;', '147
  * A worker's stand-in that sends plausible, seeded, invented events: for tests of the stores and for looking at the page
  * without a GPU. `sent` holds every command it got. Nothing of it is in the build.
  */
-/** A critic that knows a little. */
-const FAKE_CRITIC: NonNullable<StepReport['critic']> = {
-  level: 'prompt', loss: 0.5, meanValue: 0.7, correlation: 0.2, explainedVariance: 0.05, clippedValues: null,
-  calibration: {
-    iterations: 10, answers: 160, pearson: 0.3, spearman: 0.28,
-    bins: [
-      { from: 0.4, to: 0.5, count: 20, meanValue: 0.46, successRate: 0.4 },
-      { from: 0.6, to: 0.7, count: 60, meanValue: 0.66, successRate: 0.7 },
-      { from: 0.8, to: 0.9, count: 80, meanValue: 0.84, successRate: 0.85 },
-    ],
-  },
-};
-
 export class FakeClient implements TrainerLink {
   readonly sent: WorkerCommand[] = [];
   private readonly listeners = new Set<(event: WorkerEvent) => void>();
   private config: RunConfig = presetConfig('grpo', 'small');
   private step = 0;
   private update = 0;
+  private calibration = new CalibrationWindow();
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly options: FakeOptions;
 
@@ -111,6 +102,7 @@ export class FakeClient implements TrainerLink {
     this.stop();
     this.config = config;
     this.step = this.update = 0;
+    this.calibration = new CalibrationWindow();
     const { failWith, stuckIn } = this.options;
     if (failWith) return this.emit(failWith);
     this.emit({ type: 'phase', phase: 'loadingModel', message: 'Loading the base policy', progress: 0.4 });
@@ -159,21 +151,36 @@ export class FakeClient implements TrainerLink {
     }));
     this.update += perStep;
     const single = config.groupSize === 1;
+    const batch = { ...fakeBatch(config.seed * 100 + this.step, config.objective, single ? 16 : 4, single ? 1 : 8), step: this.step, config };
     const report: StepReport = {
       step: this.step, objective: config.objective,
       reward: Math.min(1, 0.36 + 0.52 * (1 - Math.exp(-this.step / 7)) + 0.03 * Math.sin(7 * this.step)),
       formatRate: 0.99, meanLength: 24, truncatedFraction: 0,
       deadGroups: single ? null : Math.min(0.9, 0.15 + this.step / 60),
-      critic: single ? FAKE_CRITIC : null,
+      critic: this.critic(batch),
       updates, selfCheck: { maxAbsLogRatio: 2.1e-6, ok: config.samplerPrecision === 'f32' && config.samplerLag === 0 ? true : null },
       ms: { rollout: 30, verify: 1, reference: 0, update: 30, total: 61 }, tokensPerSecond: 50_300,
     };
-    const batch = { ...fakeBatch(config.seed * 100 + this.step, config.objective, single ? 16 : 4, single ? 1 : 8), step: this.step, config };
     this.emit({ type: 'step', report, batch });
     if (config.evalEvery > 0 && this.step % config.evalEvery === 0) {
       const greedy = 0.41 + 0.55 * (1 - Math.exp(-this.step / 6));
       const answers = BASE_ANSWERS.map((answer) => ({ ...answer, step: this.step, response: LATER[answer.prompt] ?? answer.response, correct: columnAddition.verify(answer.prompt, LATER[answer.prompt] ?? answer.response) === 1 }));
       this.emit({ type: 'eval', report: { step: this.step, prompts: config.evalPrompts, greedy }, answers });
     }
+  }
+
+  /** A critic that knows a little: its calibration is that of the invented batches, its curves are made up. */
+  private critic({ completions }: BatchRecord): StepReport['critic'] {
+    const level = criticOf(this.config);
+    if (level === null) return null;
+    const values = completions.map((row) => row.value ?? 0);
+    const rewards = completions.map((row) => row.reward);
+    this.calibration.add(values, rewards);
+    const learnt = 1 - Math.exp(-this.step / 12);
+    return {
+      level, loss: (level === 'prompt' ? 0.69 : 0.12) * (1 - 0.35 * learnt + 0.03 * Math.sin(5 * this.step)), meanValue: mean(values), correlation: pearson(values, rewards),
+      explainedVariance: -0.2 + 0.5 * learnt + 0.05 * Math.sin(3 * this.step), clippedValues: level === 'token' ? 0.04 * (1 - learnt) : null,
+      calibration: this.calibration.report(),
+    };
   }
 }

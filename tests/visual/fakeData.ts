@@ -2,7 +2,7 @@ import { defaultConfig } from '../../src/config/fields';
 import { clipWidthsOf, hyperparametersOf } from '../../src/config/hyper';
 import type { RunConfig } from '../../src/config/runConfig';
 import { Rng } from '../../src/core/rng';
-import { computeMetrics, getObjective } from '../../src/objectives';
+import { computeMetrics, gaeAdvantages, getObjective } from '../../src/objectives';
 import type { BatchMetrics, ClipWidths } from '../../src/objectives/types';
 import { columnAddition, columnExample } from '../../src/tasks/defs/columnAddition';
 import type { BatchRecord, CompletionRecord, StepReport, UpdateReport } from '../../src/worker/protocol';
@@ -14,6 +14,7 @@ export const CONFIG: RunConfig = {
   minibatches: 4,
   epochs: 4,
   totalSteps: 60,
+  whitenAdvantages: false,
   clipLowToken: 0.2,
   clipHighToken: 0.2,
   clipLowSegment: 0.05,
@@ -84,6 +85,7 @@ export function fakeSeries(seed: number, count: number, from: number, to: number
 /** A rollout batch of worked examples with invented log probs; groupSize 1 gives one answer a prompt. */
 export function fakeBatch(seed: number, objective: string, groups: number, groupSize: number): BatchRecord {
   const rng = new Rng(seed, 17);
+  const critic = new Rng(seed, 19);
   const prompts = Array.from({ length: groups }, (_, i) => (i === 0 ? '147+285=' : columnAddition.samplePrompt(rng, 'train')));
   const completions: CompletionRecord[] = [];
   prompts.forEach((prompt, group) => {
@@ -91,10 +93,30 @@ export function fakeBatch(seed: number, objective: string, groups: number, group
     const rewards = texts.map((text) => columnAddition.verify(prompt, text));
     const mean = rewards.reduce<number>((sum, r) => sum + r, 0) / groupSize;
     const sd = Math.sqrt(rewards.reduce<number>((sum, r) => sum + (r - mean) ** 2, 0) / groupSize);
-    texts.forEach((text, i) => completions.push(fakeCompletion(rng, group, text, rewards[i] as number, groupSize === 1 ? (rewards[i] as number) - 0.83 : sd === 0 ? 0 : ((rewards[i] as number) - mean) / (sd + 1e-4), objective === 'sppo' ? 0.83 : null)));
+    texts.forEach((text, i) => {
+      const reward = rewards[i] as number;
+      const values = fakeValues(critic, objective, text.length, reward);
+      const advantage = groupSize === 1 ? reward - (values?.[0] ?? 0.83) : sd === 0 ? 0 : (reward - mean) / (sd + 1e-4);
+      const completion = fakeCompletion(rng, group, text, reward, advantage, values?.[0] ?? null);
+      completions.push(objective === 'ppo' && values ? { ...completion, ...perToken(values, reward) } : completion);
+    });
   });
   const entropies = completions.flatMap((c) => [...c.entropy]);
   return { step: 34, objective, config: { ...CONFIG, objective, groupSize, prompts: groups }, prompts, completions, meanEntropy: entropies.reduce((a, b) => a + b, 0) / entropies.length };
+}
+
+/** V before each token as a critic might have it that knows a little: it starts near the mean and parts in the second half. Null without a critic. */
+function fakeValues(rng: Rng, objective: string, tokens: number, reward: number): Float32Array | null {
+  if (objective !== 'sppo' && objective !== 'ppo') return null;
+  const start = Math.max(0.03, Math.min(0.97, 0.45 + 0.3 * reward + 0.14 * rng.normal()));
+  return Float32Array.from({ length: tokens }, (_, t) => start + (reward - start) * Math.max(0, t / tokens - 0.4) + 0.02 * rng.normal() * Math.sign(t));
+}
+
+/** Advantages of each token by GAE, as the trainer has them when nothing is whitened. */
+function perToken(values: Float32Array, reward: number): Pick<CompletionRecord, 'advantage' | 'advantages' | 'values'> {
+  const rewards = Array.from(values, (_, t) => (t === values.length - 1 ? reward : 0));
+  const advantages = Float32Array.from(gaeAdvantages(rewards, values, CONFIG.gaeGamma, CONFIG.gaeLambda).advantages);
+  return { values, advantages, advantage: advantages.reduce((sum, a) => sum + a, 0) / advantages.length };
 }
 
 function fakeCompletion(rng: Rng, group: number, text: string, reward: number, advantage: number, value: number | null): CompletionRecord {

@@ -5,11 +5,15 @@ import type { BatchView } from './batchView';
 import { CapabilityLine } from './CapabilityLine';
 import { ObjectivePicker, PresetPicker, SeedField, SpeedPicker } from './Deck';
 import { ClipGroup, LearningGroup, StalenessGroup, TaskGroup } from './Rail';
+import { MixGroup } from './MixGroup';
 import { RewardPanel } from './RewardPanel';
 import { RulersPanel } from './RulersPanel';
 import { SlowPathBanner } from './SlowPathBanner';
 import { Formula, Inspector, RolloutsPanel } from './TextPanels';
 import { StepCount, Transport } from './Transport';
+import { CriticPanel } from '../critic/CriticPanel';
+import { criticOf } from '../../config/critic';
+import { knowsCritic } from '../../store/critic';
 import { stalenessSentence } from '../../store/selectors';
 import { useConfig, useRun } from '../session';
 import { getObjective } from '../../objectives';
@@ -36,6 +40,11 @@ export function PhoneView({ view }: { view: BatchView }) {
         <Disclosure title="Formula" summary={getObjective(config.objective).title}>
           <Formula />
         </Disclosure>
+        {knowsCritic(config) ? (
+          <Disclosure title="Critic" summary={criticOf(config) === null ? 'switched off by the baseline' : 'what it has learnt'}>
+            <CriticPanel />
+          </Disclosure>
+        ) : null}
         <Disclosure title="Staleness" summary={stalenessSentence(config)}>
           <StalenessGroup />
         </Disclosure>
@@ -47,6 +56,7 @@ export function PhoneView({ view }: { view: BatchView }) {
           <SeedField />
           <SpeedPicker />
         </Disclosure>
+        <MixGroup />
         <LearningGroup />
         <TaskGroup />
         <Disclosure title="Machine" summary="adapter, pace, self-check">

@@ -1,5 +1,9 @@
+import { useState } from 'react';
 import { getObjective } from '../../objectives';
+import { knowsCritic } from '../../store/critic';
 import { Button } from '../controls/Button';
+import { Segmented, type SegmentedOption } from '../controls/Segmented';
+import { CriticPanel } from '../critic/CriticPanel';
 import { openDialog } from '../editor/dialogs';
 import { ObjectiveFormula } from '../formula/ObjectiveFormula';
 import { useConfig, useRun } from '../session';
@@ -53,9 +57,16 @@ export function Formula() {
   );
 }
 
-/** The formula that runs; while a token is chosen, what the formula did to it. */
+type Side = 'formula' | 'critic';
+const SIDES: readonly SegmentedOption<Side>[] = [
+  { value: 'formula', label: 'Formula' },
+  { value: 'critic', label: 'Critic' },
+];
+
+/** The formula that runs, or its critic where it has one; while a token is chosen, what the formula did to it. */
 export function FormulaOrToken({ view }: { view: BatchView }) {
-  const objective = useConfig((state) => state.config.objective);
+  const config = useConfig((state) => state.config);
+  const [side, setSide] = useState<Side>('formula');
   if (view.selected) {
     return (
       <>
@@ -66,13 +77,16 @@ export function FormulaOrToken({ view }: { view: BatchView }) {
       </>
     );
   }
+  const { title } = getObjective(config.objective);
+  const hasCritic = knowsCritic(config);
+  const showsCritic = hasCritic && side === 'critic';
   return (
     <>
       <header className="formula-head">
-        <h2>{getObjective(objective).title} as it runs</h2>
-        <span className="quiet">{view.batch ? 'choose a token to see what it did' : 'the loss, minimised'}</span>
+        <h2>{showsCritic ? `What ${title}\u2019s critic learns` : `${title} as it runs`}</h2>
+        {hasCritic ? <Segmented label="Shown here" className="formula-side" value={side} onChange={(next) => setSide(next)} options={SIDES} /> : <span className="quiet">{view.batch ? 'choose a token to see what it did' : 'the loss, minimised'}</span>}
       </header>
-      <Formula />
+      {showsCritic ? <CriticPanel /> : <Formula />}
     </>
   );
 }

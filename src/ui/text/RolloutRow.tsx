@@ -7,6 +7,7 @@ import { fraction, ratio, signed } from '../theme/numbers';
 import type { Mark, RowMarks, SegmentMark } from './marks';
 import { ratioColour } from './ratioBins';
 import styles from './rollouts.module.css';
+import { valueHeight, valueLineWords, valueSteps, valueWords } from './valueLine';
 import { stateWords, tokenWords } from './words';
 
 interface RowProps {
@@ -22,6 +23,8 @@ interface RowProps {
   /** Token that the tab key reaches, or null when another row has it. */
   tabStop: number | null;
   onSelect(completion: number, token: number): void;
+  /** Range of the line of V under the answer; null where none is drawn. */
+  values: { low: number; high: number } | null;
   /** Cells only, wide enough for a finger (the phone's strip). */
   wide?: boolean;
 }
@@ -29,9 +32,10 @@ interface RowProps {
 /** One completion: subsentence brackets, token cells, and what the whole of it earned. */
 export const RolloutRow = memo(function RolloutRow(props: RowProps) {
   const { row, marks, name, levelInUse, wide = false } = props;
-  const isDead = row.advantage === 0;
+  const isDead = row.advantages ? row.advantages.every((a) => a === 0) : row.advantage === 0;
+  const mean = row.advantages ? 'mean advantage' : 'advantage';
   return (
-    <div className={`${styles.row} ${isDead ? styles.dead : ''}`} role="row">
+    <div className={`${styles.row} ${isDead ? styles.dead : ''} ${props.values && row.values ? styles.withValues : ''}`} role="row">
       {!wide && <span className={styles.rowName} role="rowheader">{name}</span>}
       <Cells {...props} />
       {!wide && (
@@ -42,7 +46,12 @@ export const RolloutRow = memo(function RolloutRow(props: RowProps) {
           <span className={styles.reward} role="gridcell" aria-label={row.reward > 0 ? 'right, reward 1' : 'wrong, reward 0'}>
             {row.reward > 0 ? <TickIcon /> : <CrossIcon />}
           </span>
-          <span className={styles.advantage} role="gridcell" aria-label={`advantage ${signed(row.advantage)}`}>
+          {row.value !== null && (
+            <span className={styles.value} role="gridcell" aria-label={`V of the prompt ${fraction(row.value)}`}>
+              {fraction(row.value)}
+            </span>
+          )}
+          <span className={styles.advantage} role="gridcell" aria-label={`${mean} ${signed(row.advantage)}`}>
             {signed(row.advantage)}
           </span>
           <span className={styles.update} role="gridcell" aria-label={row.minibatch === 0 ? 'left out of the updates' : `seen by update ${row.minibatch} of its iteration`}>
@@ -54,7 +63,7 @@ export const RolloutRow = memo(function RolloutRow(props: RowProps) {
   );
 });
 
-function Cells({ index, row, marks, levelInUse, selected, tabStop, onSelect }: RowProps) {
+function Cells({ index, row, marks, levelInUse, selected, tabStop, onSelect, values, wide = false }: RowProps) {
   return (
     <span className={styles.text} style={{ '--tokens': row.tokens.length } as CSSProperties} role="presentation">
       <span className={`${styles.brackets} ${levelInUse === 'segment' ? styles.inUse : ''}`} aria-hidden="true">
@@ -65,13 +74,15 @@ function Cells({ index, row, marks, levelInUse, selected, tabStop, onSelect }: R
       <span className={`${styles.tokens} ${levelInUse === 'token' ? styles.inUse : ''}`} role="presentation">
         {row.tokens.map((token, t) => {
           const mark = marks.tokens[t] as Mark;
+          const value = valueWords(row, t);
           return (
             <span
               key={t}
               role="gridcell"
               className={cellClass(mark)}
               style={{ '--cell': ratioColour(mark.logRatio) } as CSSProperties}
-              aria-label={tokenWords(token, mark, marks, t)}
+              aria-label={tokenWords(token, mark, marks, t, value)}
+              title={value || undefined}
               aria-selected={t === selected}
               tabIndex={t === tabStop ? 0 : -1}
               data-row={index}
@@ -83,6 +94,25 @@ function Cells({ index, row, marks, levelInUse, selected, tabStop, onSelect }: R
           );
         })}
       </span>
+      {values && row.values && !wide && <ValueLine values={row.values} range={values} selected={selected} />}
+    </span>
+  );
+}
+
+/** V before each token, as steps under their cells; the last value stands at the end, the chosen one wears a dot. */
+function ValueLine({ values, range, selected }: { values: Float32Array; range: { low: number; high: number }; selected: number | null }) {
+  const T = values.length;
+  const last = values[T - 1];
+  const chosen = selected !== null && selected < T ? selected : null;
+  return (
+    <span className={styles.valueLine} role="gridcell" aria-label={valueLineWords(values)}>
+      <svg viewBox={`0 0 ${T} 1`} preserveAspectRatio="none" aria-hidden="true">
+        <path className={styles.valueEdges} d={`M0 ${1 - valueHeight(1, range)}H${T}M0 ${1 - valueHeight(0, range)}H${T}`} />
+        <path className={styles.valueArea} d={valueSteps(values, range, true)} />
+        <path className={styles.valueSteps} d={valueSteps(values, range)} />
+      </svg>
+      {chosen !== null && <i className={styles.valueDot} style={{ left: `calc(var(--cell-width) * ${chosen + 0.5})`, bottom: `${100 * valueHeight(values[chosen], range)}%` }} />}
+      <span className={styles.valueEnd} style={{ bottom: `${100 * valueHeight(last, range)}%` }}>{fraction(last)}</span>
     </span>
   );
 }
@@ -119,8 +149,13 @@ export function RowFacts({ row, marks, isInUse }: { row: CompletionRecord; marks
       <span className={styles.fact}>
         reward {fraction(row.reward, 0)} {row.reward > 0 ? <TickIcon /> : <CrossIcon />}
       </span>
+      {row.value !== null && (
+        <span>
+          {row.values ? 'V' : 'V(prompt)'} <b>{row.values ? `${fraction(row.values[0])} \u2192 ${fraction(row.values[row.values.length - 1])}` : fraction(row.value)}</b>
+        </span>
+      )}
       <span>
-        advantage <b>{signed(row.advantage)}</b>
+        {row.advantages ? 'mean advantage' : 'advantage'} <b>{signed(row.advantage)}</b>
       </span>
     </p>
   );

@@ -10,6 +10,7 @@ import { binVariable } from './ratioBins';
 import { RolloutRow, RowFacts } from './RolloutRow';
 import styles from './rollouts.module.css';
 import { Stepper } from './Stepper';
+import { valueRange } from './valueLine';
 import { clipSentence, deadWords, groupWords } from './words';
 
 /** With single answers, how many prompts one page shows. */
@@ -18,6 +19,8 @@ const PAGE = 8;
 const TEXT_MS = 200;
 /** Width of a cell in the phone's strip, CSS px: a finger's. */
 const STRIP_CELL = 44;
+/** Width of the column of V(prompt), CSS px. */
+const VALUE_COLUMN = 36;
 
 /** A rollout as text: every token on its ratio's colour, with what each level's clip does to it. */
 export function Rollouts(props: RolloutsProps) {
@@ -36,6 +39,10 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
   const marks = useMemo(() => markRows(batch, rows, config), [batch, rows, config]);
   const levelInUse = ratioLevel(config.objective);
   const [place, setPlace] = useState(0);
+  const [wantsValues, setWantsValues] = useState(true);
+  const valued = rows.some((row) => row.value !== null);
+  const alongText = rows.some((row) => row.values !== null);
+  const range = useMemo(() => (alongText && wantsValues ? valueRange(rows) : null), [alongText, wantsValues, rows]);
   const visible = compact ? [Math.min(place, Math.max(0, rows.length - 1))] : rows.map((_, i) => i);
   const only = visible[0] ?? 0;
   const onCell = useMemo(
@@ -48,7 +55,7 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
   const longest = visible.reduce((most, i) => Math.max(most, rows[i]?.tokens.length ?? 0), 1);
   const tabAt = selected && shown.includes(selected.completion) ? selected : { completion: shown[visible[0] ?? 0] ?? 0, token: 0 };
   const dead = deadWords(rows, single);
-  const style = { '--longest': longest, '--cell-width': `${cellWidth(width, longest, single, compact)}px`, '--name-width': compact ? '0px' : single ? '76px' : '28px' } as CSSProperties;
+  const style = { '--longest': longest, '--cell-width': `${cellWidth(width, longest, compact ? 0 : (single ? 76 : 28) + 196 + (valued ? VALUE_COLUMN : 0), compact)}px`, '--name-width': compact ? '0px' : single ? '76px' : '28px' } as CSSProperties;
   const row = (i: number, wide: boolean) => (
     <RolloutRow
       key={shown[i]}
@@ -60,20 +67,23 @@ function BatchView(props: RolloutsProps & { batch: BatchRecord }) {
       selected={selected?.completion === shown[i] ? selected.token : null}
       tabStop={tabAt.completion === shown[i] ? Math.min(tabAt.token, (rows[i]?.tokens.length ?? 1) - 1) : null}
       onSelect={onCell}
+      values={range}
       wide={wide}
     />
   );
   return (
-    <section className={`${styles.root} ${compact ? styles.compact : ''}`} aria-label="Rollouts">
-      <Head {...props} batch={batch} group={group} single={single} words={groupWords(rows, single)} place={compact ? { at: only, of: rows.length, onPlace: setPlace } : null} />
+    <section className={`${styles.root} ${compact ? styles.compact : ''} ${valued ? styles.valued : ''}`} aria-label="Rollouts">
+      <Head {...props} batch={batch} group={group} single={single} words={groupWords(rows, single)} place={compact ? { at: only, of: rows.length, onPlace: setPlace } : null} values={alongText && compact ? <ValueSwitch shown={wantsValues} onShow={setWantsValues} /> : null} />
       {compact && dead && <p className={styles.deadLine}>{dead}</p>}
       {!compact && (
-        <p className={styles.columnNames} style={style} aria-hidden="true">
-          <span className={dead ? styles.deadName : ''}>{dead ?? clipSentence(config)}</span>
-          <span className={levelInUse === 'sequence' ? styles.nameInUse : ''}>sequence</span>
-          <span>advantage</span>
-          <span>update</span>
-        </p>
+        <div className={styles.columnNames} style={style}>
+          {alongText ? <ValueSwitch shown={wantsValues} onShow={setWantsValues} short={!single} /> : null}
+          <span aria-hidden="true" className={dead ? styles.deadName : ''}>{dead ?? clipSentence(config)}</span>
+          <span aria-hidden="true" className={levelInUse === 'sequence' ? styles.nameInUse : ''}>sequence</span>
+          {valued && <span aria-hidden="true" title="V(prompt): what the critic expected before the answer">V</span>}
+          <span aria-hidden="true">{alongText ? 'mean A' : 'advantage'}</span>
+          <span aria-hidden="true">update</span>
+        </div>
       )}
       <div className={styles.body} ref={body} style={style}>
         <div ref={grid} role="grid" aria-label={single ? 'One answer to each prompt' : `Answers to ${batch.prompts[group] ?? ''}`} onKeyDown={(event) => moveFocus(event, grid.current, onSelect)}>
@@ -104,10 +114,9 @@ function Strip({ token, onSelect, children }: { token: number; onSelect: Rollout
   );
 }
 
-/** Cell pitch, CSS px: 14 where it fits, narrower for long answers, never below 10 (the phone: 8.5); then the row scrolls. */
-function cellWidth(width: number, longest: number, single: boolean, compact: boolean): number {
+/** Cell pitch, CSS px, where other columns have `taken` some of the width: 14 where it fits, narrower for long answers, never below 10 (the phone: 8.5); then the row scrolls. */
+function cellWidth(width: number, longest: number, taken: number, compact: boolean): number {
   if (width === 0) return 14;
-  const taken = compact ? 0 : (single ? 76 : 28) + 196;
   return Math.max(compact ? 8.5 : 10, Math.min(14, (width - taken) / longest));
 }
 
@@ -117,9 +126,11 @@ interface HeadProps extends RolloutsProps {
   words: string;
   /** The phone shows one row at a time: which, of how many. */
   place: { at: number; of: number; onPlace(at: number): void } | null;
+  /** The phone's switch of the line of V. */
+  values: ReactNode;
 }
 
-function Head({ batch, group, onGroup, steps, onStep, single, words, place }: HeadProps) {
+function Head({ batch, group, onGroup, steps, onStep, single, words, place, values }: HeadProps) {
   const size = single ? PAGE : 1;
   const at = steps.indexOf(batch.step);
   const before = at > 0 ? steps[at - 1] : undefined;
@@ -144,6 +155,7 @@ function Head({ batch, group, onGroup, steps, onStep, single, words, place }: He
       >
         step {batch.step}
       </Stepper>
+      {values}
       {place === null ? (
         <Legend />
       ) : (
@@ -156,6 +168,15 @@ function Head({ batch, group, onGroup, steps, onStep, single, words, place }: He
         </Stepper>
       )}
     </header>
+  );
+}
+
+/** Shows or hides V before each token under the text. */
+function ValueSwitch({ shown, onShow, short = false }: { shown: boolean; onShow(shown: boolean): void; short?: boolean }) {
+  return (
+    <button type="button" className={styles.valueSwitch} aria-pressed={shown} aria-label="V line under the text" title="V before each token, as a line under the text" onClick={() => onShow(!shown)}>
+      {short ? 'V' : 'V line'}
+    </button>
   );
 }
 

@@ -9,11 +9,12 @@ import { levelColour, objectiveTitle, ratioLevel } from '../charts/looks';
 import type { TokenInspectorProps } from '../charts/types';
 import { LazyTex } from '../formula/LazyTex';
 import { Glyph, glyphOf } from '../theme/Glyph';
-import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
+import { fraction, ratio, signed, significant, trueMinus } from '../theme/numbers';
 import { inspectToken } from './inspect';
 import type { Branches, Comparison, TokenFacts } from './inspect';
 import { ratioColour, ratioTextColour } from './ratioBins';
 import styles from './inspector.module.css';
+import type { ValueFacts } from './valueLine';
 import { branchWords, edgeText, natsText, plainWords, VERDICT_WORDS, verdictTitle } from './words';
 
 /** Why one token was clipped or kept: its numbers, the branch of the objective that won, and what other objectives would do. */
@@ -84,7 +85,33 @@ function Numbers({ facts }: { facts: TokenFacts }) {
           {segment.after}
         </span>
       </p>
+      {facts.value && <Value facts={facts.value} />}
     </>
+  );
+}
+
+/** What the critic made of the token: V before and after it, the surprise, and the advantage that came of it. */
+function Value({ facts }: { facts: ValueFacts }) {
+  const { before, after, isLast, delta, advantage, isWhitened } = facts;
+  return (
+    <dl className={styles.value}>
+      <div>
+        <dt>V before</dt>
+        <dd>{fraction(before)}</dd>
+      </div>
+      <div>
+        <dt>V after</dt>
+        <dd>{isLast ? 'end' : fraction(after)}</dd>
+      </div>
+      <div title="Reward that came with the token, plus \u03b3 times V after it, less V before it">
+        <dt>TD error {'\u03b4'}</dt>
+        <dd>{delta === null ? 'with other rewards' : signed(delta, 2)}</dd>
+      </div>
+      <div title={isWhitened ? 'Summed surprises from here on (GAE), shifted and scaled over the batch' : 'Summed surprises from here on (GAE)'}>
+        <dt>{isWhitened ? 'A, whitened' : 'A'}</dt>
+        <dd>{signed(advantage, 2)}</dd>
+      </div>
+    </dl>
   );
 }
 

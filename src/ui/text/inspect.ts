@@ -7,6 +7,7 @@ import { ratioLevel } from '../charts/looks';
 import type { TokenAddress } from '../charts/types';
 import { isSingleAnswers, judge, segmentSpans, shownCompletions } from './marks';
 import type { Mark } from './marks';
+import { valueFacts, type ValueFacts } from './valueLine';
 
 /** Objectives of the table "if trained with", in the deck's order. */
 export const COMPARED = ['grpo', 'sspo', 'gspo', 'sppo'] as const;
@@ -43,6 +44,8 @@ export interface TokenFacts {
   others: Comparison[];
   /** Why SPPO's advantage is not its own, or null when V(prompt) is known. */
   sppoNote: string | null;
+  /** What a token critic (PPO) said of it; null without one. */
+  value: ValueFacts | null;
 }
 
 /** Looks one token up and asks every objective about it; null when the address points nowhere. */
@@ -79,6 +82,7 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
     surrogate: surrogateOf(inUse, hyperparametersOf(config)['dualClip'] ?? 0),
     others: COMPARED.map((objective) => (objective === config.objective ? inUse : compare(config.objective === 'lpo' && objective === 'sspo' ? 'lpo' : objective))),
     sppoNote: advantageNote('sppo', batch),
+    value: valueFacts(batch, row, t),
   };
 }
 

@@ -23,12 +23,13 @@ export function edgeText(edge: number): string {
   return edge.toFixed(decimals);
 }
 
-/** What a screen reader says of one token cell. */
-export function tokenWords(token: string, mark: Mark, row: RowMarks, index: number): string {
+/** What a screen reader says of one token cell; `value` says what the critic thought, where it was asked. */
+export function tokenWords(token: string, mark: Mark, row: RowMarks, index: number, value = ''): string {
   const segment = row.segments.find(({ start, end }) => index >= start && index < end);
   const spoken = token === ' ' ? 'space' : token;
   const parts = [`${spoken}, ratio ${ratio(mark.ratio)}${stateWords(mark)}`];
   if (segment) parts.push(`subsentence ${ratio(segment.ratio, segment.end - segment.start)}${stateWords(segment)}`);
+  if (value) parts.push(value);
   return parts.join('; ');
 }
 
