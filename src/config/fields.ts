@@ -275,7 +275,8 @@ const SHORT: Partial<Record<FieldName, string>> = {
   clipHighSegment: 'subsentence clip high', clipLowSequence: 'sequence clip low', clipHighSequence: 'sequence clip high',
   samplerPrecision: 'sampler', oldLogpSource: 'old log-probs', samplerLag: 'lag', groupSize: 'answers', beta: 'β', lossAggMode: 'aggregation',
   totalSteps: 'iterations', maxGradNorm: 'gradient norm limit', warmupUpdates: 'warm-up', speed: 'speed limit', dualClip: 'dual clip', klPlacement: 'KL in', dynamicSampling: 'dead groups left out',
-  mismatchCorrection: 'mismatch', overlongCache: 'length penalty',
+  mismatchCorrection: 'mismatch', overlongCache: 'length penalty', baseline: 'baseline', normalizeAdvantage: 'advantage normalised', criticLearningRate: 'critic lr',
+  gaeGamma: 'γ', gaeLambda: 'GAE λ', whitenAdvantages: 'whitening', valueClip: 'value clip',
 };
 
 /** A short mark for the charts, e.g. "epochs 1 → 4". */

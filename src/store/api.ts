@@ -2,7 +2,9 @@ import type { RunConfig } from '../config/runConfig';
 import type { BatchRecord, Phase, StepReport, WorkerEvent } from '../worker/protocol';
 import type { ConfigStore } from './configStore';
 import type { RunControl } from './connect';
+import type { CriticHistory, CriticLevel } from './history';
 import type { RunState, RunStore } from './runStore';
+import type { BoundedSeries } from './series';
 
 /** The run as plain JSON: what `snapshot()` gives. */
 export interface Snapshot {
@@ -19,6 +21,8 @@ export interface Snapshot {
   batch: unknown;
   reward: { step: number; reward: number }[];
   evals: { step: number; greedy: number }[];
+  /** What each kind of critic has learnt, by iteration; empty where none was trained. */
+  critic: Record<CriticLevel, Record<keyof CriticHistory, { step: number; value: number }[]>>;
   error: RunState['error'];
 }
 
@@ -100,8 +104,14 @@ function snapshotOf(state: RunState, config: RunConfig): Snapshot {
     report: state.recent.at(-1) ?? null,
     batch: state.batches.at(-1) ?? (null as BatchRecord | null),
     reward: state.history.reward.outline().map((point) => ({ step: point.x, reward: point.value })),
+    critic: { prompt: curvesOf(state.history.critic.prompt), token: curvesOf(state.history.critic.token) },
     evals: state.evals.map(({ step: at, greedy }) => ({ step: at, greedy })),
   });
+}
+
+function curvesOf(critic: CriticHistory): Record<keyof CriticHistory, { step: number; value: number }[]> {
+  const points = (series: BoundedSeries) => series.outline().map(({ x, value }) => ({ step: x, value }));
+  return { loss: points(critic.loss), explainedVariance: points(critic.explainedVariance), clippedValues: points(critic.clippedValues) };
 }
 
 /** Copies a value, typed arrays becoming lists, so that JSON.stringify shows them as such. */

@@ -50,6 +50,7 @@ describe('fields', () => {
 
   it('describes a change in a few words', () => {
     expect(describeChange('epochs', 1, 4)).toBe('epochs 1 → 4');
+    expect(describeChange('baseline', 'value', 'zero')).toBe('baseline value → zero');
     expect(describeChange('shuffleRewards', false, true)).toBe('shuffle rewards (control) off → on');
   });
 });

@@ -218,6 +218,20 @@ describe('window.ratioscope', () => {
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
     const batch = snapshot.batch as { completions: { newLogp: number[] }[] };
     expect(Array.isArray(batch.completions[0]?.newLogp)).toBe(true);
+    expect(snapshot.critic.token.loss).toEqual([]);
+  });
+
+  test('the snapshot holds what the critic has learnt, V before each token as lists', async () => {
+    const { api } = session();
+    await api.ready;
+    api.config({ objective: 'ppo', groupSize: 1 });
+    await api.step(2);
+    const { critic, report, batch } = JSON.parse(JSON.stringify(api.snapshot())) as ReturnType<typeof api.snapshot>;
+    expect(critic.token.loss.map((point) => point.step)).toEqual([1, 2]);
+    expect(critic.token.explainedVariance.at(-1)?.value).toBe(report?.critic?.explainedVariance);
+    expect(critic.prompt.loss).toEqual([]);
+    const [row] = (batch as { completions: { tokens: string[]; values: number[] }[] }).completions;
+    expect(row?.values.length).toBe(row?.tokens.length);
   });
 
   test('config takes a patch, validates it and returns the whole', () => {
