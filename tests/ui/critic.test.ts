@@ -109,16 +109,25 @@ describe('the words of the critic', () => {
   });
 
   it('name a correlation by its size and its sign', () => {
-    expect([-0.4, 0, 0.2, 0.4, 0.7].map(strengthWords)).toEqual([
+    expect([-0.4, 0.09, 0.2, 0.4, 0.7].map((r) => strengthWords(r, 640))).toEqual([
       'V ranks prompts the wrong way round', 'V hardly tells prompts apart', 'V tells prompts apart a little', 'V tells prompts apart', 'V tells prompts apart well',
     ]);
-    expect(correlationWords(calibration([0.2, 0.8], [0, 1]))).toBe('Pearson 1.00, Spearman 1.00: V tells prompts apart well.');
+    const right = calibration([0.2, 0.8, 0.3, 0.7, 0.1, 0.9], [0, 1, 0, 1, 0, 1]);
+    // .9 / sqrt(.58 x 1.5) = .965, and of the ranks 13.5 / sqrt(17.5 x 13.5) = .878.
+    expect(correlationWords(right)).toBe('Pearson .96, Spearman .88: V tells prompts apart well.');
+  });
+
+  it('call what unrelated values would show chance, by how many answers there are', () => {
+    expect([strengthWords(0.2, 64), strengthWords(-0.2, 64), strengthWords(0.2, 160), strengthWords(1, 2), strengthWords(0, 640)]).toEqual([
+      'no more than chance would give', 'no more than chance would give', 'V tells prompts apart a little', 'no more than chance would give', 'no more than chance would give',
+    ]);
     expect(correlationWords(calibration([0.5, 0.5], [0, 1]))).toContain('No correlation yet');
   });
 
   it('say what the value clip holds, and nothing without one', () => {
     const critic = { level: 'token' as const, loss: 0.1, meanValue: 0.5, correlation: null, explainedVariance: null, clippedValues: 0.031, calibration: calibration([0.5], [1]) };
     expect(clippedWords(critic)).toBe('value clip holds 3.1% of tokens');
+    expect(clippedWords({ ...critic, clippedValues: 0 })).toBe('value clip holds no token');
     expect([clippedWords({ ...critic, clippedValues: null }), clippedWords(null)]).toEqual([null, null]);
   });
 

@@ -1,11 +1,16 @@
 import { useState } from 'react';
+import { criticView } from '../../src/store/critic';
+import { applyEvents, initialRunState, type RunState } from '../../src/store/runStore';
 import { RewardChart } from '../../src/ui/charts/RewardChart';
 import { Sparklines } from '../../src/ui/charts/Sparklines';
 import { ThreeRulers } from '../../src/ui/charts/ThreeRulers';
 import type { RulerScale, TokenAddress } from '../../src/ui/charts/types';
+import { CriticPictures } from '../../src/ui/critic/CriticPictures';
 import { ObjectiveFormula } from '../../src/ui/formula/ObjectiveFormula';
 import { Rollouts } from '../../src/ui/text/Rollouts';
 import { TokenInspector } from '../../src/ui/text/TokenInspector';
+import type { WorkerEvent } from '../../src/worker/protocol';
+import { FakeClient } from '../helpers/fakeClient';
 import { CLIP, CONFIG, fakeBatch, fakeEvals, fakeRewards, fakeSeries, fakeUpdates } from './fakeData';
 
 const rewards = fakeRewards(1, 34);
@@ -21,13 +26,26 @@ const answers = [
   { step: 0, prompt: '_21+_34=', response: 'u1+4=5.t2+3=5.55;', correct: true, expected: '55;' },
 ];
 
+/** A run of an invented worker, so many iterations long. */
+function inventedRun(objective: string, steps: number): RunState {
+  const client = new FakeClient();
+  const events: WorkerEvent[] = [];
+  client.onAny((event) => events.push(event));
+  client.send({ type: 'init', config: { ...CONFIG, objective, groupSize: objective === 'sppo' || objective === 'ppo' ? 1 : 8 }, modelsUrl: '' });
+  client.send({ type: 'step', count: steps });
+  client.dispose();
+  return applyEvents(initialRunState(), events);
+}
+
 /** All pictures with invented data, laid out as on the page. */
 export function Gallery({ view, objective }: { view: string; objective: string }) {
   const [scale, setScale] = useState<RulerScale>(view === 'linear' ? 'linear' : 'log');
-  const [batch] = useState(() => (objective === 'sppo' ? fakeBatch(5, objective, 32, 1) : fakeBatch(5, objective, 16, 8)));
+  const [batch] = useState(() => (objective === 'sppo' || objective === 'ppo' ? fakeBatch(5, objective, 32, 1) : fakeBatch(5, objective, 16, 8)));
   const [group, setGroup] = useState(0);
   const [selected, setSelected] = useState<TokenAddress | null>(view === 'empty' ? null : { completion: 0, token: [...(batch.completions[0]?.tokens ?? [])].findIndex((token, i, all) => token === '+' && all[i + 1] === '1') });
   const compact = view === 'phone';
+  const [invented] = useState(() => inventedRun(objective, view === 'empty' ? 0 : 24));
+  const critic = criticView(invented, { ...CONFIG, objective });
   const isEmpty = view === 'empty';
   const flat = view === 'flat';
   const [updates] = useState(() => (isEmpty ? [] : flat ? fakeUpdates(3, 5, 1, 1, objective) : view === 'few' ? fakeUpdates(3, 3, 4, 0.2, objective) : fakeUpdates(3, 5, 16, 1, objective)));
@@ -72,6 +90,7 @@ export function Gallery({ view, objective }: { view: string; objective: string }
       </div>
       <div className={compact ? 'row' : 'row bottom'}>
         <div className="panel">
+          {critic ? <div className="critic"><CriticPictures view={critic} batches={invented.batches} config={{ objective, totalSteps: 60 }} /></div> : null}
           <ObjectiveFormula objective={objective} config={{ ...CONFIG, objective, beta: view === 'kl' ? 0.04 : 0, dualClip: objective === 'sppo' ? 3 : 0 }} />
         </div>
       </div>

@@ -3,18 +3,13 @@ import { FIELDS } from '../../config/fields';
 import { criticOf } from '../../config/critic';
 import { estimatorOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
-import { criticView, linePieces, type CriticView } from '../../store/critic';
+import { criticView, type CriticView } from '../../store/critic';
 import { useThrottled } from '../charts/hooks';
 import { Segmented } from '../controls/Segmented';
 import { useConfig, useRun, useSession } from '../session';
-import { GLYPH_HUE, glyphOf } from '../theme/Glyph';
-import { CalibrationPlot } from './CalibrationPlot';
 import styles from './critic.module.css';
-import { CurvePlot } from './CurvePlot';
-import { lossAxis, VARIANCE_AXIS } from './curves';
-import { valueProgress } from './progress';
-import { ProgressPlot } from './ProgressPlot';
-import { clippedWords, correlationWords, EXPLAINED, gapWords, LOSS, offWords, READING } from './words';
+import { CriticPictures } from './CriticPictures';
+import { offWords } from './words';
 
 /** What the critic has learnt: its calibration, its curves and, where it reads the answer too, V along the text. */
 export function CriticPanel() {
@@ -27,7 +22,7 @@ export function CriticPanel() {
   return (
     <section className={styles.root} aria-label="Critic">
       {estimatorOf(config) === 'sequenceLevel' && <BaselineDial />}
-      {view ? <Learnt view={view} config={config} /> : <Off config={config} />}
+      {view ? <Learnt view={view} /> : <Off config={config} />}
     </section>
   );
 }
@@ -54,28 +49,8 @@ function Off({ config }: { config: RunConfig }) {
   );
 }
 
-function Learnt({ view, config }: { view: CriticView; config: RunConfig }) {
-  const { level, report, history } = view;
+function Learnt({ view }: { view: CriticView }) {
+  const config = useConfig((state) => state.config);
   const batches = useThrottled(useRun((state) => state.batches));
-  const progress = useMemo(() => (level === 'token' ? valueProgress(batches) : null), [level, batches]);
-  const hue = GLYPH_HUE[glyphOf(config.objective)];
-  const loss = linePieces(history.loss);
-  const variance = linePieces(history.explainedVariance);
-  const below = variance.some((piece) => piece.some((point) => point.value < VARIANCE_AXIS.low));
-  const end = Math.max(config.totalSteps, view.step ?? 0);
-  return (
-    <>
-      <div className={styles.grid}>
-        <CalibrationPlot calibration={report?.calibration ?? null} hue={hue} />
-        {level === 'token' && <ProgressPlot progress={progress} hue={hue} />}
-        <CurvePlot title="Value loss" unit={LOSS[level].unit} help={LOSS[level].help} pieces={loss} axis={lossAxis(loss)} end={end} now={report?.loss ?? null} format="significant" note={clippedWords(report)} />
-        <CurvePlot title="Explained variance" unit="" help={EXPLAINED[level]} pieces={variance} axis={VARIANCE_AXIS} end={end} now={report?.explainedVariance ?? null} format="fraction" note={below ? `below ${'\u2212'}1 drawn at ${'\u2212'}1` : level === 'token' ? 'of the return, over tokens' : 'of the reward, over answers'} />
-      </div>
-      <p className={styles.words}>
-        {report && <b>{correlationWords(report.calibration)} </b>}
-        {progress && <b>{gapWords(progress)} </b>}
-        {READING[level]}
-      </p>
-    </>
-  );
+  return <CriticPictures view={view} batches={batches} config={config} />;
 }

@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import { useSize } from '../charts/hooks';
-import { fraction, significant } from '../theme/numbers';
+import { significant } from '../theme/numbers';
 import type { Box } from './calibrationMarks';
 import styles from './critic.module.css';
 import { axisY, curvePath, type Axis } from './curves';
@@ -21,25 +21,23 @@ interface Props {
   end: number;
   /** The newest value; null where there is none. */
   now: number | null;
-  format: 'fraction' | 'significant';
   note?: string | null;
 }
 
 /** One small curve of the critic over the iterations of the run. */
-export function CurvePlot({ title, unit, help, pieces, axis, end, now, format, note }: Props) {
+export function CurvePlot({ title, unit, help, pieces, axis, end, now, note }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const { width } = useSize(frame);
   const box: Box = { left: LEFT, top: TOP, width: Math.max(1, width - LEFT - 2), height: PLOT };
-  const write = format === 'fraction' ? fraction : significant;
   const last = pieces.at(-1)?.at(-1);
   const range = pieces.flat().map((point) => point.value);
-  const spoken = range.length === 0 ? `${title}: no iteration yet.` : `${title}${unit ? `, ${unit}` : ''}, over ${last?.x} of ${end} iterations: now ${write(now ?? NaN)}, lowest ${write(Math.min(...range))}, highest ${write(Math.max(...range))}.`;
+  const spoken = range.length === 0 ? `${title}: no iteration yet.` : `${title}${unit ? `, ${unit}` : ''}, over ${last?.x} of ${end} iterations: now ${significant(now ?? NaN)}, lowest ${significant(Math.min(...range))}, highest ${significant(Math.max(...range))}.`;
   return (
     <figure className={styles.figure} title={help}>
       <h3 className={styles.title}>
         {title}
         {unit && <span>, {unit}</span>}
-        <b>{now === null ? '' : write(now)}</b>
+        <b>{now === null ? '' : significant(now)}</b>
       </h3>
       <div ref={frame} className={styles.frame} role="img" aria-label={spoken}>
         {width > 0 && (

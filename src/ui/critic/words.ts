@@ -14,9 +14,10 @@ export function countedWords(answers: number, iterations: number): string {
   return `${plural(answers, 'answer')}, last ${iterations === 1 ? 'iteration' : `${iterations} iterations`}`;
 }
 
-/** How far V puts prompts in the order of their reward, in words. */
-export function strengthWords(correlation: number): string {
-  if (correlation <= -0.1) return 'V ranks prompts the wrong way round';
+/** How far V puts prompts in the order of their reward, in words. Within 1.96 / sqrt(answers - 1) of 0 lies what unrelated values show in 19 of 20 cases. */
+export function strengthWords(correlation: number, answers: number): string {
+  if (!(Math.abs(correlation) > 1.96 / Math.sqrt(Math.max(1, answers - 1)))) return 'no more than chance would give';
+  if (correlation < 0) return 'V ranks prompts the wrong way round';
   if (correlation < 0.1) return 'V hardly tells prompts apart';
   if (correlation < 0.3) return 'V tells prompts apart a little';
   if (correlation < 0.5) return 'V tells prompts apart';
@@ -24,9 +25,9 @@ export function strengthWords(correlation: number): string {
 }
 
 /** "Pearson .30, Spearman .28: V tells prompts apart a little". */
-export function correlationWords({ pearson, spearman }: Calibration): string {
+export function correlationWords({ pearson, spearman, answers }: Calibration): string {
   if (pearson === null || spearman === null) return 'No correlation yet: V or the reward does not vary.';
-  return `Pearson ${fraction(pearson)}, Spearman ${fraction(spearman)}: ${strengthWords(spearman)}.`;
+  return `Pearson ${fraction(pearson)}, Spearman ${fraction(spearman)}: ${strengthWords(spearman, answers)}.`;
 }
 
 /** True when some V lay outside 0 to 1, where the plot holds it at its edge. */
@@ -46,9 +47,10 @@ export const EXPLAINED: Record<CriticLevel, string> = {
   token: 'Share of the variance of the return over tokens that V takes away. 0 is what a constant gets; below 0 V adds some.',
 };
 
-/** "3.1% of tokens held by the value clip", or nothing without one. */
+/** "value clip holds 3.1% of tokens", or nothing without one. */
 export function clippedWords(report: CriticReport | null): string | null {
-  return report === null || report.clippedValues === null ? null : `value clip holds ${percent(report.clippedValues)} of tokens`;
+  if (report === null || report.clippedValues === null) return null;
+  return report.clippedValues === 0 ? 'value clip holds no token' : `value clip holds ${percent(report.clippedValues)} of tokens`;
 }
 
 /** "Right less wrong: +.05 before the first token, +.41 before the last." */
@@ -63,7 +65,7 @@ export const READING: Record<CriticLevel, string> = {
   prompt:
     'On the diagonal V means what it says: of the prompts given .7, seven in ten are answered rightly. A correlation near 0 means that V is no better than one mean for all. SPPO\u2019s paper reports Pearson .642 and Spearman .664 for its critic, a language model; this one is a small network on a toy task.',
   token:
-    'Lines that climb together say that V has learnt how near the end is, not whether the answer is right: so SPPO\u2019s authors say of token critics whose only reward comes at the end. Where the lines part, V has read something in the answer that decides it.',
+    'Lines that lie together say that V does not tell a right answer from a wrong one; if they climb together it has learnt how near the end is, as SPPO\u2019s authors report of token critics whose only reward comes at the end. Where they part, V has read something in the answer that decides it.',
 };
 
 /** Why there is nothing to see: the choice of baseline. */
