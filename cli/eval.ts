@@ -28,7 +28,8 @@ import { choice, defaultCredit, readAdvantages, readNumber, setCredit, type Cred
 import { parseBatches, present, readBatch, type RawBatch } from './evalInput';
 
 const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
-  --objective <id>     ${OBJECTIVES.map((o) => o.id).join(', ')}; a batch may carry its own
+  --objective <id>     ${OBJECTIVES.map((o) => o.id).join(', ')}; a batch may carry its own.
+                       <id>@<level> or <id>@<ratio level>/<clip level> mixes levels (token, segment, sequence), e.g. sppo@sequence
   --objective-file <file>  an objective of your own, as the page's editor exports it; it is checked against central differences first
   --input <file>       a JSON object, or JSON Lines (one batch, one result a line); - reads stdin
   --set name=value     any of the objective's hyperparameters (clipLow, clipHigh, dualClip, beta, ...), lossAggMode,

@@ -1,4 +1,5 @@
 import type { ModelId } from '../model/config';
+import { getObjective, mixtureOf } from '../objectives';
 import { isCustom, registerFrom } from './custom';
 import { FIELD_NAMES, fieldOf, isFieldName } from './fields';
 import type { FieldName, Problem } from './fieldTypes';
@@ -53,7 +54,8 @@ export function hashToConfig(hash: string, defaultModel: ModelId): Decoded {
   const preset = pick('preset', 'grpo');
   const model: ModelId = pick('model', defaultModel) === 'main' ? 'main' : 'small';
   const typed = registerFrom({ objective: given.get('objective') ?? '', customObjective: given.get('customObjective') ?? '' });
-  const base = baseOf(preset, model, typed ?? pick('objective', presetObjective(preset, model)));
+  const mixed = mixtureOf(given.get('objective') ?? '') && getObjective(given.get('objective') ?? '').id;
+  const base = baseOf(preset, model, typed ?? mixed ?? pick('objective', presetObjective(preset, model)));
   const checked = validateConfig(Object.fromEntries(given), base);
   return { config: checked.config, problems: [...problems, ...checked.problems], modelGiven: given.has('model') };
 }

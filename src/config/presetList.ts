@@ -77,6 +77,22 @@ export const PRESETS: readonly Preset[] = [
     byModel: sppoRows,
   },
   {
+    id: 'sppo-segment',
+    title: 'SPPO, subsentence ratio (ours)',
+    description: 'SPPO with its ratio and clip per subsentence, band 0.05: our extension. The paper’s SPPO has token ratios.',
+    kind: 'stable',
+    patch: { ...sppo, objective: 'sppo@segment' },
+    byModel: sppoRows,
+  },
+  {
+    id: 'sppo-sequence',
+    title: 'SPPO, sequence ratio (ours)',
+    description: 'SPPO with its ratio and clip per sequence, band 0.01: our extension. The paper’s SPPO has token ratios.',
+    kind: 'stable',
+    patch: { ...sppo, objective: 'sppo@sequence' },
+    byModel: sppoRows,
+  },
+  {
     id: 'sppo-quarter',
     title: 'SPPO, quarter budget',
     description: 'SPPO on 32 answers per step: a quarter of the rollouts of the GRPO preset.',

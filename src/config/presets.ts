@@ -1,4 +1,5 @@
 import type { ModelId } from '../model/config';
+import { baseOf } from '../objectives';
 import { defaultDualClip } from './choices';
 import { defaultConfig, FIELDS } from './fields';
 import type { FieldName } from './fieldTypes';
@@ -28,7 +29,7 @@ export function presetConfig(presetId: string, model: ModelId): RunConfig {
  */
 export function objectivePatch(config: RunConfig, objective: string, groupSize = FIELDS.groupSize.default): Partial<RunConfig> {
   const patch: Record<string, unknown> = { objective, ...rowsPatch(config, objective, groupSize) };
-  const [from, to] = [groundOf(config.objective, config.model), groundOf(objective, config.model)];
+  const [from, to] = [groundOf(baseOf(config.objective), config.model), groundOf(baseOf(objective), config.model)];
   for (const name of new Set([...from.names, ...to.names])) {
     if (config[name] === from.config[name] && config[name] !== to.config[name]) patch[name] = to.config[name];
   }
@@ -50,7 +51,7 @@ function rowsPatch(config: RunConfig, objective: string, groupSize: number): Par
   const rows = config.prompts * config.groupSize;
   const answers = answersOf({ objective, advantage: config.advantage });
   // Where any number will do, the objective's own preset says which.
-  const isSingle = answers === 'one' || (answers === 'any' && findPreset(objective)?.patch.groupSize === 1);
+  const isSingle = answers === 'one' || (answers === 'any' && findPreset(baseOf(objective))?.patch.groupSize === 1);
   if (isSingle) return config.groupSize === 1 ? {} : { groupSize: 1, prompts: Math.min(rows, FIELDS.prompts.max) };
   if (config.groupSize > 1) return {};
   // The nearest group size that divides the rows, so that the budget stays what it was.

@@ -2,6 +2,7 @@ import { defaultConfig, FIELDS, fieldOf, FIELD_NAMES, isFieldName } from './fiel
 import type { Field, FieldName, Problem } from './fieldTypes';
 import { registeredCustom } from '../objectives/custom';
 import { isCustom, registerFrom, settleCustom } from './custom';
+import { getObjective, mixtureOf } from '../objectives';
 import { answersOf } from './hyper';
 import type { RunConfig } from './runConfig';
 
@@ -37,6 +38,10 @@ export function validateConfig(given: Partial<RunConfig> | Readonly<Record<strin
     if (value === undefined) continue;
     if (name === 'objective' && isCustom(value)) {
       out[name] = value;
+      continue;
+    }
+    if (name === 'objective' && typeof value === 'string' && mixtureOf(value)) {
+      out[name] = getObjective(value).id;
       continue;
     }
     const result = coerce(fieldOf(name), value, base[name]);

@@ -1,4 +1,5 @@
-import { getObjective } from '../objectives';
+import type { Level } from '../core/levels';
+import { baseOf, getObjective, mixtureOf } from '../objectives';
 import { answersOf, clipWidthsOf, estimatorOf, hyperparametersOf } from './hyper';
 import type { RunConfig } from './runConfig';
 
@@ -9,16 +10,30 @@ const BORROWED_WIDTH = 0.1;
 const RULES: readonly ((config: RunConfig) => string | null)[] = [
   // 10: a loss per answer, broadcast over tokens.
   (config) =>
-    levelIs(config, 'sequence') && config.lossAggMode !== 'seq-mean-token-mean'
+    ratioLevelOf(config) === 'sequence' && config.lossAggMode !== 'seq-mean-token-mean'
       ? 'A ratio per answer with a sum or mean over tokens: every token repeats its answer’s loss, so long answers weigh more. GSPO takes the mean over answers.'
       : null,
   // 11: GRPO's width left on for GSPO.
   (config) => {
     const { low, high } = clipWidthsOf(config).sequence;
-    return levelIs(config, 'sequence') && Math.min(low, high) >= BORROWED_WIDTH
+    return clipLevelOf(config) === 'sequence' && Math.min(low, high) >= BORROWED_WIDTH
       ? 'A token’s clip width on a ratio per answer: it hardly ever binds, so nothing limits the updates.'
       : null;
   },
+  // The two levels apart.
+  (config) =>
+    ratioLevelOf(config) === 'token' && clipLevelOf(config) !== 'token' && isMixed(config)
+      ? `Tokens weigh by their own ratio, but only the ${clipLevelOf(config) === 'sequence' ? 'answer’s' : 'subsentence’s'} mean is held in a band: one exploded token hides in the mean and weighs in full. A dual clip bounds it where A < 0.`
+      : null,
+  (config) =>
+    ratioLevelOf(config) !== 'token' && clipLevelOf(config) === 'token' && isMixed(config)
+      ? 'Tokens are cut one by one, but what is left weighs by a mean that the cut tokens still move.'
+      : null,
+  // A unit's ratio, not carried by its tokens, with credit of their own.
+  (config) =>
+    estimatorOf(config) === 'gae' && ['gspo', 'gmpo'].includes(baseOf(config.objective)) && ratioLevelOf(config) === 'sequence'
+      ? 'One ratio per answer with an advantage per token: a token that is cut still moves the mean that its neighbours share. GSPO-token gives each token its own gradient.'
+      : null,
   // 23: Dr.GRPO's constant is no mean.
   (config) =>
     config.lossAggMode === 'constant' && getObjective(config.objective).lossAggMode !== 'constant'
@@ -49,7 +64,15 @@ const RULES: readonly ((config: RunConfig) => string | null)[] = [
   (config) => (config.dynamicSampling && config.groupSize === 1 && answersOf(config) !== 'several' ? 'With one answer per prompt there are no groups to leave out.' : null),
 ];
 
-const levelIs = (config: RunConfig, level: string): boolean => getObjective(config.objective).importanceSamplingLevel === level;
+const clipLevelOf = (config: RunConfig): Level => getObjective(config.objective).importanceSamplingLevel;
+
+/** Level of the ratio that weighs the advantage; where it cannot be set it is the one that the objective is about. */
+function ratioLevelOf(config: RunConfig): Level {
+  if (config.objective === 'gmpo') return 'sequence';
+  return mixtureOf(config.objective)?.ratioLevel ?? clipLevelOf(config);
+}
+
+const isMixed = (config: RunConfig): boolean => baseOf(config.objective) !== config.objective;
 
 /** What is known to go wrong with these settings together, a sentence or two each; empty for most. */
 export function mixtureWarnings(config: RunConfig): string[] {

@@ -2,7 +2,7 @@ import { isCustom } from '../config/custom';
 import type { Problem } from '../config/fieldTypes';
 import { validateConfig } from '../config/validate';
 import { UserError } from '../core/errors';
-import { OBJECTIVES } from '../objectives';
+import { mixtureOf, OBJECTIVES } from '../objectives';
 import type { CompletionRecord, LensSource } from './types';
 
 /**
@@ -68,7 +68,7 @@ export function parseBatch(text: string): ParsedBatch {
     throw new UserError(`This batch has version ${String(head.fields.version)}, and version ${BATCH_VERSION} is what can be read.`, 'Export it again with this version of the page.');
   }
   const objective = head.text('objective');
-  if (!isCustom(objective) && !OBJECTIVES.some((o) => o.id === objective)) head.fail(`"objective" is "${objective}"`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
+  if (!isCustom(objective) && !OBJECTIVES.some((o) => o.id === objective) && !mixtureOf(objective)) head.fail(`"objective" is "${objective}"`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
   const prompts = head.texts('prompts');
   const { config, problems } = validateConfig({ ...head.object('config'), objective });
   if (config.objective !== objective) head.fail('the text of its objective cannot be used', problems.map((problem) => problem.message).join(' '));

@@ -1,5 +1,5 @@
 import type { Level } from '../core/levels';
-import { getObjective, logRatios, OBJECTIVES, type CompactBatch } from '../objectives';
+import { getObjective, logRatios, mixtureOf, OBJECTIVES, type CompactBatch } from '../objectives';
 import { clipStateIndex, isCutAt } from './marks';
 import type { Evaluated, LensBatch } from './prepare';
 import type { LensColumns, ObjectiveColumns, WorstToken } from './types';
@@ -37,7 +37,7 @@ export function verdictColumns(evaluated: Evaluated): ObjectiveColumns {
 /** The objective that stands for a level: the one in use at its own level, else the level's usual one. */
 export function objectiveAtLevel(level: Level, inUse: string): string {
   const usual: Record<Level, string> = { token: 'grpo', segment: 'sspo', sequence: 'gspo' };
-  return OBJECTIVES.some((o) => o.id === inUse) && getObjective(inUse).importanceSamplingLevel === level ? inUse : usual[level];
+  return (OBJECTIVES.some((o) => o.id === inUse) || mixtureOf(inUse)) && getObjective(inUse).importanceSamplingLevel === level ? inUse : usual[level];
 }
 
 /** The tokens furthest from ratio 1, by |log ratio|; ties in the order of the batch. NaN never ranks. */

@@ -15,14 +15,42 @@ import { rft } from './defs/rft';
 import { sapo } from './defs/sapo';
 import { sppo } from './defs/sppo';
 import { sspo } from './defs/sspo';
+import { isMixable, mixedObjective, mixtureId, readMixture, type Mixture } from './mixture';
 import type { Objective } from './objective';
 
 /** Every objective there is, in the order in which the page shows them. A new one is a file in defs/ and a line here. */
 export const OBJECTIVES: readonly Objective[] = [grpo, gspo, sspo, sppo, ppo, lpo, drGrpo, dapo, gspoToken, gmpo, cispo, dcpo, sapo, reinforce, rft];
 
-/** The objective with this id: a built-in, or one typed by a person and registered (custom/registry.ts). Throws UserError that lists the known ids. */
+/** Mixtures that were asked for, by id as given: there are few, and each is compiled and differentiated once. */
+const mixtures = new Map<string, Objective>();
+
+function getMixture(id: string): Objective | undefined {
+  const known = mixtures.get(id);
+  if (known) return known;
+  const mixture = readMixture(id, OBJECTIVES);
+  if (!mixture) return undefined;
+  const { base, ratioLevel, clipLevel } = mixture;
+  const objective = mixtureId(base, ratioLevel, clipLevel) === base.id ? base : mixedObjective(mixture);
+  mixtures.set(id, objective);
+  return objective;
+}
+
+/** Base and levels of an objective that has been mixed by hand, or could be; null for one whose levels cannot be set. */
+export function mixtureOf(id: string): Mixture | null {
+  const own = OBJECTIVES.find((o) => o.id === id);
+  if (own) return isMixable(own) ? { base: own, ratioLevel: own.importanceSamplingLevel, clipLevel: own.importanceSamplingLevel } : null;
+  return readMixture(id, OBJECTIVES);
+}
+
+/** Id of the listed objective that this one is, or is a mixture of; of another kind: its own. */
+export const baseOf = (id: string): string => mixtureOf(id)?.base.id ?? id;
+
+/**
+ * The objective with this id: a built-in, a mixture of one (mixture.ts), or one typed by a person and registered (custom/registry.ts).
+ * Throws UserError that lists the known ids.
+ */
 export function getObjective(id: string): Objective {
-  const found = OBJECTIVES.find((o) => o.id === id) ?? registeredCustom(id)?.objective;
+  const found = OBJECTIVES.find((o) => o.id === id) ?? getMixture(id) ?? registeredCustom(id)?.objective;
   if (!found) throw new UserError(`There is no objective "${id}".`, `Known ids: ${OBJECTIVES.map((o) => o.id).join(', ')}.`);
   return found;
 }
@@ -49,6 +77,7 @@ export { ADVANTAGE_ESTIMATORS, ESTIMATORS, type AdvantageEstimator, type Estimat
 export { gaeAdvantages, whitenTokens, type TokenCredit } from './gae';
 export { k1, k2, k3 } from './klEstimators';
 export { computeMetrics, DEFAULT_WIDTHS, gradientWeights, HISTOGRAM_EDGES, histogramBin, metricsOf, ownMetricsOf, quantile, type MetricsOptions } from './metrics';
+export { isMixable, mixtureId, type Mixture } from './mixture';
 export { problemWith, resolveHyperparameters, type ClipEffect, type Objective, type Source } from './objective';
 export { segmentTokens, SENTENCE_DELIMITERS, SUBSENTENCE_DELIMITERS, type SegmentOptions } from './segments';
 export { exprTex, objectiveTex, type ObjectiveTex, type TexDefinition, type TexOptions } from './toTex';

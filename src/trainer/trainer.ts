@@ -8,7 +8,7 @@ import type { RunConfig } from '../config/runConfig';
 import { validateConfig } from '../config/validate';
 import type { ConfigLimits } from '../config/validate';
 import type { PolicyEngine, ReferencePolicy } from '../engines/engine';
-import { compileTokenLoss, getObjective } from '../objectives';
+import { compileTokenLoss, getObjective, mixtureOf } from '../objectives';
 import { VOCABULARY } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
 import { CalibrationWindow } from './calibration';
@@ -93,7 +93,7 @@ export class Trainer {
       delete wanted[name];
     }
     const objective = patch.objective;
-    const known = objective !== undefined && OBJECTIVE_CHOICES.some((o) => o.value === objective);
+    const known = objective !== undefined && (OBJECTIVE_CHOICES.some((o) => o.value === objective) || mixtureOf(objective) !== null);
     const base = known && answersOf({ ...this.inForce, objective }) !== answersOf(this.inForce) ? { ...this.inForce, ...objectivePatch(this.inForce, objective) } : this.inForce;
     const checked = validateConfig(wanted, base, configLimits(this.engine, this.task));
     const changes = FIELD_NAMES.filter((name) => checked.config[name] !== this.inForce[name]).map((field) => ({

@@ -4,6 +4,7 @@ import type { Problem } from '../config/fieldTypes';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport, Fallback } from '../engines/engine';
 import type { AdapterFacts } from '../gpu/device';
+import { mixtureOf } from '../objectives';
 import type { BatchMetrics, Fractions, LevelMetrics, LowHigh } from '../objectives/types';
 import type { BatchRecord, CompletionRecord, CriticReport, EvalReport, LossInspection, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
 import { ENGINE_WISHES } from './environment';
@@ -17,7 +18,7 @@ function hasRightKinds(value: Record<string, unknown>): boolean {
     const field = fieldOf(name);
     if (field.kind === 'bool') return typeof v === 'boolean';
     if (field.kind === 'text') return typeof v === 'string' && v.length <= field.maxLength;
-    if (name === 'objective' && isCustom(v)) return true;
+    if (name === 'objective' && (isCustom(v) || (typeof v === 'string' && mixtureOf(v) !== null))) return true;
     if (field.kind === 'choice') return field.choices.some((c) => c.value === v);
     return typeof v === 'number' && Number.isFinite(v);
   });

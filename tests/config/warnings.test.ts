@@ -17,6 +17,13 @@ describe('known-bad mixtures', () => {
     ['grpo', { beta: 0.1, klPlacement: 'reward' }, /blows that difference up/],
     ['rft', { overlongCache: 8 }, /long right answers/],
     ['sppo', { dynamicSampling: true }, /no groups/],
+    ['grpo', { objective: 'grpo@sequence', lossAggMode: 'token-mean' }, /long answers weigh more/],
+    ['grpo', { objective: 'grpo@sequence/token', lossAggMode: 'token-mean' }, /long answers weigh more/],
+    ['grpo', { objective: 'grpo@sequence', clipLowSequence: 0.2, clipHighSequence: 0.2 }, /hardly ever binds/],
+    ['grpo', { objective: 'grpo@token/sequence' }, /only the answer’s mean is held/],
+    ['grpo', { objective: 'grpo@token/segment' }, /only the subsentence’s mean is held/],
+    ['gspo', { objective: 'gspo@sequence/token' }, /cut tokens still move/],
+    ['gspo', { advantage: 'gae' }, /GSPO-token/],
   ] as const)('%s with %j', (preset, patch, message) => {
     expect(warnings(preset, patch).join(' ')).toMatch(message);
   });
@@ -26,5 +33,7 @@ describe('known-bad mixtures', () => {
     for (const { id } of PRESETS) expect(warnings(id).length > 0, id).toBe(known.includes(id));
     expect(warnings('lpo', { lossAggMode: 'token-mean' })).toEqual([]);
     expect(warnings('grpo', { beta: 0.1 })).toEqual([]);
+    expect(warnings('ppo', { objective: 'ppo@sequence' })).toEqual([]);
+    expect(warnings('grpo', { objective: 'grpo@segment' })).toEqual([]);
   });
 });

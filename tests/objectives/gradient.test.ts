@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { compactBatch, evaluateTokens, OBJECTIVES, resolveHyperparameters, type CompactBatch, type Hyperparameters } from '../../src/objectives';
+import { compactBatch, evaluateTokens, resolveHyperparameters, type CompactBatch, type Hyperparameters } from '../../src/objectives';
 import { differentiate } from '../../src/objectives/differentiate';
 import { evaluateGraph } from '../../src/objectives/evaluate';
 import * as x from '../../src/objectives/expr';
 import { buildGraph } from '../../src/objectives/graph';
 import { hasClip, known, randomBatch } from '../helpers/lossBatch';
+import { LISTED_AND_MIXED } from '../helpers/mixtures';
 
 const H = 1e-6;
 /** Central differences in f64 with step 1e-6: truncation about 1e-12, rounding about 1e-10 of the loss. */
@@ -33,7 +34,7 @@ function compare(got: Float64Array, want: Float64Array, what: string): void {
 
 describe('coefficients equal central differences', () => {
   const hypers = [{}, { clipLow: 0.1, clipHigh: 0.15, beta: 0.3, floor: 0.8, cap: 1.2, tauPos: 3 }, { clipLow: 0.25, clipHigh: 0.2, dualClip: 1.5, beta: 0.04, cap: 0.9, tauNeg: 0.5 }];
-  it.each(OBJECTIVES.map((o) => [o.id, o] as const))('%s', (_, objective) => {
+  it.each(LISTED_AND_MIXED.map((o) => [o.id, o] as const))('%s', (_, objective) => {
     let zeros = 0;
     let seed = 100;
     for (const given of hypers) {
@@ -56,7 +57,7 @@ describe('coefficients equal central differences', () => {
   it('holds for per-token advantages', () => {
     const batch = randomBatch({ seed: 9, lengths: [7, 12], spread: 0.5, segments: 'random', advantages: [1] });
     batch.advantages = batch.advantages.map((row, i) => Float64Array.from(row, (_, t) => Math.sin(3 * t + i)));
-    for (const objective of OBJECTIVES) {
+    for (const objective of LISTED_AND_MIXED) {
       const c = compactBatch(batch, 'token-mean');
       const hyper = resolveHyperparameters(objective, known(objective, { clipLow: 0.1, clipHigh: 0.1 }));
       compare(evaluateTokens(objective, c, hyper).coefficient, numericalGradient(objective.loss, c, hyper), objective.id);
@@ -65,7 +66,7 @@ describe('coefficients equal central differences', () => {
 });
 
 describe('the flag and the coefficient agree', () => {
-  it.each(OBJECTIVES.filter((o) => o.clipEffect !== 'hold').map((o) => [o.id, o] as const))('%s: without KL, a live token is flagged exactly when its coefficient is 0', (_, objective) => {
+  it.each(LISTED_AND_MIXED.filter((o) => o.clipEffect !== 'hold').map((o) => [o.id, o] as const))('%s: without KL, a live token is flagged exactly when its coefficient is 0', (_, objective) => {
     let flagged = 0;
     for (let seed = 1; seed <= 30; seed++) {
       const batch = randomBatch({ seed, lengths: [3, 10, 33], spread: 0.7, segments: 'random', advantages: [1, -1, 0] });

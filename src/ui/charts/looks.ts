@@ -1,5 +1,5 @@
 import type { Level } from '../../core/levels';
-import { getObjective } from '../../objectives';
+import { baseOf, getObjective } from '../../objectives';
 import { setting } from '../theme/numbers';
 
 /** The custom property that holds a level's hue (theme/tokens.css). */
@@ -23,9 +23,10 @@ export function ratioLevel(objective: string): Level {
   return getObjective(objective).importanceSamplingLevel;
 }
 
-/** "GRPO": how the page names an objective. */
+/** "GRPO": how the page names an objective where there is little room; a mixture's full title says its levels. */
 export function objectiveTitle(objective: string): string {
-  return getObjective(objective).title;
+  const base = baseOf(objective);
+  return base === objective ? getObjective(objective).title : `${getObjective(base).title} mixed`;
 }
 
 /** "ε .2", or "ε 3e−4/4e−4" when the two widths differ; three digits, for widths that were computed. */

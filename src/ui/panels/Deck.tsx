@@ -6,6 +6,7 @@ import { changedFromPreset } from '../../store/configStore';
 import { NumberField } from '../controls/NumberField';
 import { Segmented } from '../controls/Segmented';
 import { Select } from '../controls/Select';
+import { baseOf } from '../../objectives';
 import { registeredCustom } from '../../objectives/custom';
 import { openDialog } from '../editor/dialogs';
 import { useConfig } from '../session';
@@ -39,7 +40,7 @@ export function ObjectivePicker({ compact = false }: { compact?: boolean }) {
       <Segmented
         className={compact ? 'objectives compact' : 'objectives'}
         label="Objective"
-        value={objective}
+        value={baseOf(objective)}
         onChange={choose}
         options={deckObjectives(objective).map((entry) => ({
           value: entry.id,
@@ -70,7 +71,7 @@ function MoreObjectives() {
   const objective = useConfig((state) => state.config.objective);
   const choose = useConfig((state) => state.chooseObjective);
   const typed = registeredCustom(objective)?.objective;
-  const chosen = typed !== undefined || FURTHER_OBJECTIVES.some((entry) => entry.value === objective);
+  const chosen = typed !== undefined || FURTHER_OBJECTIVES.some((entry) => entry.value === baseOf(objective));
   const options = [
     ...(chosen ? [] : [{ value: '', label: 'choose' }]),
     ...FURTHER_OBJECTIVES,
@@ -84,7 +85,7 @@ function MoreObjectives() {
   return (
     <div className={chosen ? 'deck-field more chosen' : 'deck-field more'} style={{ '--hue': GLYPH_HUE[glyphOf(objective)] } as CSSProperties}>
       <label htmlFor={id}>More</label>
-      <Select id={id} name="More objectives" value={chosen ? objective : ''} options={options} onChange={pick} />
+      <Select id={id} name="More objectives" value={chosen ? baseOf(objective) : ''} options={options} onChange={pick} />
     </div>
   );
 }

@@ -2,7 +2,6 @@ import { FIELDS, formatValue, isFieldName, type FieldName } from '../../config/f
 import { bandsOf, estimatorOf } from '../../config/hyper';
 import { ownFieldName } from '../../config/ownFields';
 import type { RunConfig } from '../../config/runConfig';
-import { mixtureWarnings } from '../../config/warnings';
 import type { Level } from '../../core/levels';
 import { LEVELS } from '../../core/levels';
 import { getObjective } from '../../objectives';
@@ -13,6 +12,7 @@ import { CustomParameters } from '../editor/ParameterSliders';
 import { Segmented } from '../controls/Segmented';
 import { useConfig, useRun } from '../session';
 import { fraction, grouped, setting } from '../theme/numbers';
+import { MixGroup } from './MixGroup';
 import { SettingField } from './SettingField';
 
 const counts = (values: readonly number[]) => values.map((value) => ({ value, label: String(value) }));
@@ -110,6 +110,8 @@ export function ClipGroup() {
   );
 }
 
+const hasEntropyScale = (objective: string): boolean => getObjective(objective).hyperparameters.some((h) => h.name === 'entropyScaleLow');
+
 const clipsWithWidths = (objective: string): boolean => getObjective(objective).hyperparameters.some((h) => h.name === 'clipLow');
 
 /** What the objective makes of its widths, where that is not 1 minus and 1 plus; null where it is. */
@@ -130,30 +132,21 @@ function ownFieldsOf(objective: string): FieldName[] {
 export function LearningGroup() {
   const config = useConfig((state) => state.config);
   const estimator = estimatorOf(config);
-  const warnings = mixtureWarnings(config);
-  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}${config.shuffleRewards ? ', rewards shuffled: a control' : ''}${warnings.length > 0 ? `, ${warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}` : ''}`;
+  const summary = `lr ${setting(config.learningRate)}, ${config.prompts} prompt${config.prompts === 1 ? '' : 's'} \u00d7 ${config.groupSize}, \u03b2 ${setting(config.beta)}, T ${setting(config.temperature)}${config.shuffleRewards ? ', rewards shuffled: a control' : ''}`;
   return (
     <Disclosure title="Learning" summary={summary}>
-      {warnings.map((warning) => (
-        <p key={warning} className="note" role="status">
-          {warning}
-        </p>
-      ))}
       <SettingField name="learningRate" />
       <SettingField name="prompts" />
       <SettingField name="groupSize" label="Answers each" />
       <SettingField name="temperature" />
       <SettingField name="beta" />
-      {config.beta > 0 ? <SettingField name="klPlacement" /> : null}
       <SettingField name="warmupUpdates" />
       <SettingField name="maxGradNorm" label="Grad norm limit" />
-      <SettingField name="lossAggMode" />
-      <SettingField name="advantage" />
       <SettingField name="dynamicSampling" />
       <SettingField name="overlongCache" />
       <SettingField name="dualClip" label="Dual clip" />
       <SettingField name="shuffleRewards" label="Shuffle rewards (control)" />
-      {config.objective === 'sspo' ? (
+      {hasEntropyScale(config.objective) ? (
         <>
           <SettingField name="entropyScaleLow" label="Entropy scale, low (ours)" />
           <SettingField name="entropyScaleHigh" label="Entropy scale, high (ours)" />
@@ -200,6 +193,7 @@ export function Rail() {
       <h2 className="visually-hidden">Settings</h2>
       <StalenessGroup />
       <ClipGroup />
+      <MixGroup />
       <LearningGroup />
       <TaskGroup />
     </aside>

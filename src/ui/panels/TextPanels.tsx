@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { getObjective } from '../../objectives';
+import { objectiveTitle } from '../charts/looks';
 import { knowsCritic } from '../../store/critic';
 import { Button } from '../controls/Button';
 import { Segmented, type SegmentedOption } from '../controls/Segmented';
@@ -77,7 +77,7 @@ export function FormulaOrToken({ view }: { view: BatchView }) {
       </>
     );
   }
-  const { title } = getObjective(config.objective);
+  const title = objectiveTitle(config.objective);
   const hasCritic = knowsCritic(config);
   const showsCritic = hasCritic && side === 'critic';
   return (

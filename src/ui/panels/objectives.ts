@@ -1,5 +1,5 @@
 import { LEVELS } from '../../core/levels';
-import { OBJECTIVES } from '../../objectives';
+import { baseOf, OBJECTIVES } from '../../objectives';
 import type { GlyphKind } from '../theme/Glyph';
 
 export interface DeckObjective {
@@ -18,10 +18,11 @@ export const DECK_OBJECTIVES: readonly DeckObjective[] = [
   { id: 'sppo', title: 'SPPO', line: 'one credit, value V', glyph: 'sppo' },
 ];
 
-/** The deck with LPO in SSPO's place while LPO is in use. */
+/** The deck with LPO in SSPO's place while LPO is in use, and with the word for an objective whose levels were set by hand. */
 export function deckObjectives(objective: string): readonly DeckObjective[] {
-  if (objective !== 'lpo') return DECK_OBJECTIVES;
-  return DECK_OBJECTIVES.map((entry) => (entry.id === 'sspo' ? { ...entry, id: 'lpo', title: 'LPO', line: 'subsentence, fixed \u03b5' } : entry));
+  const base = baseOf(objective);
+  const deck = base === 'lpo' ? DECK_OBJECTIVES.map((entry) => (entry.id === 'sspo' ? { ...entry, id: 'lpo', title: 'LPO', line: 'subsentence, fixed \u03b5' } : entry)) : DECK_OBJECTIVES;
+  return base === objective ? deck : deck.map((entry) => (entry.id === base ? { ...entry, line: 'mixed by hand' } : entry));
 }
 
 const LEVEL_LINE = { token: 'ratio per token', segment: 'ratio per subsentence', sequence: 'ratio per sequence' } as const;
