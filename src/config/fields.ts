@@ -222,7 +222,15 @@ export const FIELDS: FieldTable = {
   },
   dynamicSampling: {
     kind: 'bool', label: 'Leave out dead groups', unit: '', group: 'advantage', live: true, default: false,
-    help: 'Groups whose answers all earn the same are left out of the updates, as DAPO does; unlike DAPO no other prompts are drawn in their place.',
+    help: 'Groups whose answers all earn the same are left out of the updates, as DAPO does; whether other prompts take their place is the next setting.',
+  },
+  refillGroups: {
+    kind: 'bool', label: 'Draw others in their place', unit: '', group: 'advantage', live: true, default: false,
+    help: 'Further prompts are sampled until as many groups can teach something as were asked for, up to four rollouts in all (DAPO’s dynamic sampling). Steps then take longer as the policy gets better. Reward counts every answer drawn.',
+  },
+  overlongFilter: {
+    kind: 'bool', label: 'Leave out cut-off answers', unit: '', group: 'advantage', live: true, default: false,
+    help: 'Answers that met the length budget before they ended are left out of the updates (DAPO’s overlong filtering).',
   },
   overlongCache: {
     kind: 'int', label: 'Soft length penalty', unit: 'tokens', group: 'advantage', live: true, min: 0, max: 64, step: 1, default: 0,

@@ -117,9 +117,9 @@ export const PRESETS: readonly Preset[] = [
   {
     id: 'dapo',
     title: 'DAPO',
-    description: 'Clip-higher (0.2 below, 0.28 above), the mean over all tokens, dead groups left out, a soft length penalty over the last 8 tokens.',
+    description: 'Clip-higher (0.2 below, 0.28 above), the mean over all tokens, other prompts drawn in place of dead groups, a soft length penalty over the last 8 tokens.',
     kind: 'stable',
-    patch: { objective: 'dapo', clipHighToken: 0.28, lossAggMode: 'token-mean', dynamicSampling: true, overlongCache: 8 },
+    patch: { objective: 'dapo', clipHighToken: 0.28, lossAggMode: 'token-mean', dynamicSampling: true, refillGroups: true, overlongCache: 8 },
   },
   {
     id: 'gspoToken',

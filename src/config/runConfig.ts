@@ -70,6 +70,10 @@ export interface RunConfig {
   advantage: 'own' | AdvantageEstimator;
   /** DAPO: groups whose rewards are all alike are left out of the updates. */
   dynamicSampling: boolean;
+  /** DAPO: with `dynamicSampling`, other prompts are drawn until as many groups can teach something as there were prompts, at most REFILLS times. */
+  refillGroups: boolean;
+  /** DAPO: answers that met the length budget are left out of the updates. */
+  overlongFilter: boolean;
   /** DAPO: tokens before the length budget over which reward falls by up to 1; 0 = off. */
   overlongCache: number;
   /** SPPO: what is subtracted from the reward. */

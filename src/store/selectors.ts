@@ -81,6 +81,9 @@ export function sparklines(state: RunState, config: RunConfig) {
       grouped
         ? { id: 'liveGroups', label: 'Live groups', unit: '', values: values(liveGroups), format: 'percent' as const, help: 'Share of groups whose answers differ in reward; all others have advantage 0.' }
         : { id: 'value', label: 'V(prompt)', unit: '', values: state.recent.map((report) => report.critic?.meanValue ?? null), format: 'decimal' as const, help: 'Mean of the critic\u2019s guess over the prompts of the last iterations.' },
+      ...(grouped && config.dynamicSampling && config.refillGroups
+        ? [{ id: 'drawn', label: 'Prompts drawn', unit: '', values: state.recent.map((report) => report.groups.drawn), format: 'decimal' as const, help: `Prompts that were sampled in an iteration until ${config.prompts} groups could teach something, at most ${4 * config.prompts}.` }]
+        : []),
       ...(corrected
         ? [{ id: 'weightKept', label: 'Weight kept', unit: '', values: state.recent.map(weightKept), format: 'percent' as const, help: 'Share of the sampler\u2019s importance weight that truncation or masking left, over the last iterations.' }]
         : []),

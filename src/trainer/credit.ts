@@ -11,13 +11,9 @@ import { sigmoid } from './critic';
 import type { CriticReport } from './report';
 import { encodePrompts } from './rollout';
 import type { Rollout } from './rollout';
+import { groupsOf, rowsPerPass } from './selection';
 import type { Task } from '../tasks/task';
 import type { TokenCritic } from './tokenCritic';
-
-/** Group (prompt) id of each row; [R]. */
-export function groupsOf(rows: number, groupSize: number): Uint32Array {
-  return Uint32Array.from({ length: rows }, (_, r) => Math.floor(r / groupSize));
-}
 
 /** What a run keeps of its critics; each is there once it was needed. */
 export interface Critics {
@@ -64,7 +60,7 @@ export async function assignCredit(config: RunConfig, task: Task, critics: Criti
   if (estimator.unit === 'token') {
     const { token: critic } = critics;
     if (!critic) throw new Error('invariant: GAE without its critic');
-    const tokenValues = await critic.values(rollout, rollout.rows / config.minibatches);
+    const tokenValues = await critic.values(rollout, rowsPerPass(config));
     const { advantages: exact, returns } = estimator.estimate({
       rewards: [...rewards.arriving], values: tokenValues, gamma: config.gaeGamma, lambda: config.gaeLambda, whiten: config.whitenAdvantages,
     });

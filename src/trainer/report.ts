@@ -60,13 +60,15 @@ export interface CriticReport {
 export interface StepReport {
   step: number;
   objective: string;
-  /** Mean reward of the rollout batch; share of well-formed answers; mean response length, tokens. */
+  /** Mean reward of all sampled answers; share of well-formed answers; mean response length, tokens. */
   reward: number;
   formatRate: number;
   meanLength: number;
   truncatedFraction: number;
-  /** Share of groups whose rewards are all alike (advantage 0); null when groupSize is 1. */
+  /** Share of all sampled groups whose rewards are all alike (advantage 0); null when groupSize is 1. */
   deadGroups: number | null;
+  /** Groups (prompts) sampled in all, and those that took part in the updates. */
+  groups: { drawn: number; trained: number };
   /** SPPO with a learnt baseline, and PPO; else null. */
   critic: CriticReport | null;
   updates: UpdateReport[];

@@ -6,7 +6,7 @@ import { decodeToken, encode } from '../tasks/tokenizer';
 import type { Task } from '../tasks/task';
 import { STREAM } from './streams';
 
-/** One rollout batch on the host. R = prompts * groupSize rows; row r answers prompt floor(r / groupSize). */
+/** The answers of one iteration on the host. R = prompts * groupSize rows; row r answers prompt floor(r / groupSize). */
 export interface Rollout {
   prompts: string[];
   groupSize: number;
@@ -27,13 +27,56 @@ export interface Rollout {
 }
 
 /** The prompts of one iteration: prompt i depends on (seed, step, i) alone, so that any of them can be drawn again by itself. */
-export function drawPrompts(task: Task, seed: number, step: number, count: number): string[] {
-  return Array.from({ length: count }, (_, i) => task.samplePrompt(new Rng(seed, STREAM.prompts, step, i), 'train'));
+export function drawPrompts(task: Task, seed: number, step: number, count: number, first = 0): string[] {
+  return Array.from({ length: count }, (_, i) => task.samplePrompt(new Rng(seed, STREAM.prompts, step, first + i), 'train'));
 }
 
-/** Samples `groupSize` completions for each of the iteration's prompts with the settings in force. */
-export async function sampleRollout(engine: PolicyEngine, task: Task, config: RunConfig, step: number): Promise<Rollout> {
-  const prompts = drawPrompts(task, config.seed, step, config.prompts);
+/** Rollouts that may follow the first one of an iteration when dead groups are replaced. */
+export const REFILLS = 3;
+
+/**
+ * The answers of one iteration: one rollout, or with `refillGroups` further ones of other prompts until as many groups as there are
+ * prompts have answers of both kinds (DAPO's dynamic sampling, arXiv 2503.14476, section 3.2), bounded by REFILLS. What was drawn
+ * too much stays in the result; who trains on what is the trainer's affair (selection.ts).
+ */
+export async function drawRollout(engine: PolicyEngine, task: Task, config: RunConfig, step: number): Promise<Rollout> {
+  let rollout = await sampleRollout(engine, task, config, step);
+  if (!config.dynamicSampling || !config.refillGroups || config.groupSize === 1) return rollout;
+  for (let round = 1; round <= REFILLS && mixedGroups(task, rollout) < config.prompts; round++) {
+    rollout = joined(rollout, await sampleRollout(engine, task, config, step, round));
+  }
+  return rollout;
+}
+
+/** Groups in which some answer is right and some is not. */
+function mixedGroups(task: Task, rollout: Rollout): number {
+  return rollout.prompts.filter((prompt, group) => {
+    const answers = rollout.characters.slice(group * rollout.groupSize, (group + 1) * rollout.groupSize);
+    return new Set(answers.map((characters) => task.verify(prompt, characters.join('')))).size > 1;
+  }).length;
+}
+
+/** Two rollouts of one kind, end to end. */
+function joined(a: Rollout, b: Rollout): Rollout {
+  const ids = (x: Uint32Array, y: Uint32Array) => {
+    const out = new Uint32Array(x.length + y.length);
+    out.set(x);
+    out.set(y, x.length);
+    return out;
+  };
+  return {
+    ...a,
+    prompts: [...a.prompts, ...b.prompts], rows: a.rows + b.rows, tokens: ids(a.tokens, b.tokens), lengths: ids(a.lengths, b.lengths),
+    logp: [...a.logp, ...b.logp], entropy: [...a.entropy, ...b.entropy], characters: [...a.characters, ...b.characters], truncated: [...a.truncated, ...b.truncated],
+  };
+}
+
+/** Iterations are at most this many, so that the noise of a further rollout has a key of its own. */
+const ROUND_KEY = 1 << 20;
+
+/** Samples `groupSize` completions for each of the iteration's prompts with the settings in force; `round` counts rollouts of one iteration from 0. */
+export async function sampleRollout(engine: PolicyEngine, task: Task, config: RunConfig, step: number, round = 0): Promise<Rollout> {
+  const prompts = drawPrompts(task, config.seed, step, config.prompts, round * config.prompts);
   const rows = config.prompts * config.groupSize;
   const result = await engine.rollout({
     prompts: encodePrompts(task, prompts, config.groupSize),
@@ -44,7 +87,7 @@ export async function sampleRollout(engine: PolicyEngine, task: Task, config: Ru
     temperature: config.temperature,
     greedy: false,
     seed: config.seed,
-    iteration: step,
+    iteration: step + round * ROUND_KEY,
     precision: config.samplerPrecision,
     lag: config.samplerLag,
   });

@@ -3,18 +3,19 @@ import type { RunConfig } from '../config/runConfig';
 import { Rng } from '../core/rng';
 import { mean } from '../core/statistics';
 import type { PackedBatch, PolicyEngine, ReferencePolicy, UpdateRecord } from '../engines/engine';
-import { computeMetrics, deadGroupShare, deadRows, getObjective, rowWeights, segmentTokens } from '../objectives';
+import { computeMetrics, deadGroupShare, getObjective, rowWeights, segmentTokens } from '../objectives';
 import type { BatchMetrics, ObjectiveBatch } from '../objectives/types';
 import type { Task } from '../tasks/task';
 import { ADAM } from './adam';
 import { compactRows, packLossInputs, packRows, responseOf } from './batch';
 import type { RowData } from './batch';
-import { assignCredit, groupsOf } from './credit';
+import { assignCredit } from './credit';
 import type { Critics } from './credit';
 import { NotFiniteError, ReferencePolicyError } from './errors';
 import { importanceWeights } from './mismatch';
 import type { BatchRecord, CompletionRecord, StepReport, UpdateReport } from './report';
 import type { Rollout } from './rollout';
+import { groupsOf, minibatchRows, rowsPerPass, trainedRows } from './selection';
 import { answerRewards, tokenRewards } from './shaping';
 import { STREAM } from './streams';
 
@@ -83,7 +84,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     oldLogp: old.logp[r], refLogp: refLogp?.[r] ?? null, advantages: credit.advantages[r], segments: segment, entropy: old.entropy[r],
     ...(importance && { importance: importance[r] }),
   }));
-  const trained = trainedRows(config, shaped, rollout.groupSize);
+  const trained = trainedRows(config, rollout, shaped);
 
   const hyper = hyperparametersOf(config);
   const planned: Planned[] = [];
@@ -134,6 +135,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     meanLength: tokens / rollout.rows,
     truncatedFraction: rollout.truncated.filter(Boolean).length / rollout.rows,
     deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(shaped, groupsOf(rollout.rows, rollout.groupSize)),
+    groups: { drawn: rollout.prompts.length, trained: new Set(trained.map((r) => Math.floor(r / rollout.groupSize))).size },
     critic,
     updates,
     selfCheck: selfCheck(config, updates[0].metrics),
@@ -179,30 +181,11 @@ function verify(task: Task, rollout: Rollout, config: RunConfig, step: number): 
   return { rewards, formed };
 }
 
-/**
- * Rows that take part in the updates: all, or without the groups that can teach nothing. Where that leaves none all stay, so that an
- * iteration always has its updates; their gradient is 0.
- */
-function trainedRows(config: RunConfig, rewards: readonly number[], groupSize: number): number[] {
-  const all = Array.from(rewards, (_, r) => r);
-  if (!config.dynamicSampling || groupSize === 1) return all;
-  const dead = deadRows(rewards, groupsOf(rewards.length, groupSize));
-  const live = all.filter((r) => !dead[r]);
-  return live.length > 0 ? live : all;
-}
-
-/** The rows of each minibatch, drawn anew for each epoch; nearly equal parts where they do not divide. */
-export function minibatchRows(config: Pick<RunConfig, 'seed' | 'minibatches'>, step: number, epoch: number, rows: number): number[][] {
-  const order = new Rng(config.seed, STREAM.minibatchRows, step, epoch).shuffle(Array.from({ length: rows }, (_, r) => r));
-  const start = (i: number): number => Math.round((i * rows) / config.minibatches);
-  return Array.from({ length: config.minibatches }, (_, i) => order.slice(start(i), start(i + 1)));
-}
-
 /** Log-probs and entropies of every row under the trainer's present parameters. */
 async function scoreRows(engine: PolicyEngine, rollout: Rollout, config: RunConfig): Promise<{ logp: Float32Array[]; entropy: Float32Array[] }> {
   const logp: Float32Array[] = [];
   const entropy: Float32Array[] = [];
-  for (const rows of chunks(rollout.rows, rollout.rows / config.minibatches)) {
+  for (const rows of chunks(rollout.rows, rowsPerPass(config))) {
     const packed = packRows(rollout, rows);
     const scored = await engine.score(packed, config.temperature);
     rows.forEach((r, i) => {
@@ -215,7 +198,7 @@ async function scoreRows(engine: PolicyEngine, rollout: Rollout, config: RunConf
 
 async function referenceRows(reference: ReferencePolicy, rollout: Rollout, config: RunConfig): Promise<Float32Array[]> {
   const logp: Float32Array[] = [];
-  for (const rows of chunks(rollout.rows, rollout.rows / config.minibatches)) {
+  for (const rows of chunks(rollout.rows, rowsPerPass(config))) {
     const packed = packRows(rollout, rows);
     let scored: Float32Array;
     try {

@@ -17,7 +17,7 @@ import { Critic } from './critic';
 import { ReferencePolicyError } from './errors';
 import { evaluateHeldOut, showcaseAnswers } from './evaluate';
 import type { EvalReport, ShowcaseAnswer } from './report';
-import { sampleRollout } from './rollout';
+import { drawRollout } from './rollout';
 import { trainOnRollout } from './step';
 import type { StepResult } from './step';
 import { TokenCritic } from './tokenCritic';
@@ -142,7 +142,7 @@ export class Trainer {
     const progress = (message: string, done: number): void => this.deps.onActivity?.('running', `Iteration ${step}: ${message}`, done);
     const started = now();
     progress('sampling', 0);
-    const rollout = await sampleRollout(this.engine, this.task, config, step);
+    const rollout = await drawRollout(this.engine, this.task, config, step);
     try {
       const result = await trainOnRollout(
         {

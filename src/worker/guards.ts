@@ -93,6 +93,7 @@ const isStep = record<StepReport>({
   meanLength: isNumber,
   truncatedFraction: isNumber,
   deadGroups: nullable(isNumber),
+  groups: record<StepReport['groups']>({ drawn: isCount, trained: isCount }),
   critic: nullable(isCritic),
   updates: arrayOf(isUpdate),
   selfCheck: record<StepReport['selfCheck']>({ maxAbsLogRatio: isNumber, ok: nullable(isBoolean) }),

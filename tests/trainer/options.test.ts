@@ -34,6 +34,50 @@ describe('options of the batch', () => {
     expect(dead.report.updates).toHaveLength(4);
   });
 
+  it('draw other prompts in place of dead groups until there are enough, each by its own noise', async () => {
+    const { engine, trainer } = setUp({ prompts: 32, dynamicSampling: true, refillGroups: true });
+    const { batch, report } = await trainer.runStep();
+    const rollouts = engine.requests.length;
+    expect(rollouts).toBeGreaterThan(1);
+    expect(rollouts).toBeLessThanOrEqual(4);
+    expect(report.groups).toEqual({ drawn: 32 * rollouts, trained: 32 });
+    expect(new Set(engine.requests.map((r) => r.iteration)).size).toBe(rollouts);
+    expect(batch.prompts).toHaveLength(32 * rollouts);
+    expect(batch.completions).toHaveLength(256 * rollouts);
+    // The first 32 groups with both kinds of answers were trained on, no other; the reward is that of all answers drawn.
+    const groups = Array.from({ length: 32 * rollouts }, (_, g) => batch.completions.slice(8 * g, 8 * g + 8));
+    const mixed = groups.flatMap((group, g) => (new Set(group.map((c) => c.reward)).size > 1 ? [g] : [])).slice(0, 32);
+    groups.forEach((group, g) => expect(group.every((c) => c.minibatch > 0), `group ${g}`).toBe(mixed.includes(g)));
+    expect(mixed).toHaveLength(32);
+    expect(report.reward).toBeCloseTo(batch.completions.reduce((s, c) => s + c.reward, 0) / batch.completions.length, 12);
+    expect(engine.updates.reduce((n, u) => n + u.batch.rows, 0)).toBe(256);
+    const again = await setUp({ prompts: 32, dynamicSampling: true, refillGroups: true }).trainer.runStep();
+    expect(again.batch.completions.map((c) => c.tokens.join(''))).toEqual(batch.completions.map((c) => c.tokens.join('')));
+  });
+
+  it('stop drawing after three more rollouts, and go on with what there is', async () => {
+    const { engine, trainer } = setUp({ prompts: 16, dynamicSampling: true, refillGroups: true, temperature: 0.15 });
+    const { report } = await trainer.runStep();
+    expect(engine.requests).toHaveLength(4);
+    expect(report.groups.drawn).toBe(64);
+    expect(report.groups.trained).toBeLessThan(16);
+    expect(report.updates).toHaveLength(4);
+    // The trainer's own log-probs of four rollouts take as many passes as fit an update each.
+    const recomputed = setUp({ prompts: 16, dynamicSampling: true, refillGroups: true, temperature: 0.15, oldLogpSource: 'trainer' });
+    await recomputed.trainer.runStep();
+    expect(recomputed.engine.calls.filter((call) => call === 'score')).toHaveLength(16);
+  });
+
+  it('leave answers out that were cut off', async () => {
+    const { engine, trainer } = setUp({ prompts: 16, overlongFilter: true });
+    const { batch, report } = await trainer.runStep();
+    const cut = batch.completions.filter((c) => c.tokens.at(-1) !== ';');
+    expect(cut.length).toBe(report.truncatedFraction * 128);
+    expect(cut.length).toBeGreaterThan(0);
+    expect(cut.every((c) => c.minibatch === 0)).toBe(true);
+    expect(engine.updates.reduce((n, u) => n + u.batch.rows, 0)).toBe(128 - cut.length);
+  });
+
   it('take the soft length penalty off the reward that trains, not off the one that is shown', async () => {
     const plain = await setUp({ advantage: 'reward', prompts: 16 }).trainer.runStep();
     const { batch, report } = await setUp({ advantage: 'reward', prompts: 16, overlongCache: 4 }).trainer.runStep();

@@ -31,7 +31,7 @@ describe('choosing an objective in the page', () => {
     }
     const store = createConfigStore(presetConfig('squeeze', 'small'));
     store.getState().chooseObjective('dapo');
-    expect(store.getState().config).toEqual({ ...presetConfig('squeeze', 'small'), objective: 'dapo', clipHighToken: 0.28, lossAggMode: 'token-mean', dynamicSampling: true, overlongCache: 8 });
+    expect(store.getState().config).toEqual({ ...presetConfig('squeeze', 'small'), objective: 'dapo', clipHighToken: 0.28, lossAggMode: 'token-mean', dynamicSampling: true, refillGroups: true, overlongCache: 8 });
     store.getState().chooseObjective('grpo');
     expect(store.getState().config).toEqual(presetConfig('squeeze', 'small'));
     expect(OBJECTIVES.every((o) => PRESETS.some((p) => p.id === o.id && p.patch.objective === o.id))).toBe(true);

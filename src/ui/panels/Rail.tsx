@@ -143,7 +143,9 @@ export function LearningGroup() {
       <SettingField name="warmupUpdates" />
       <SettingField name="maxGradNorm" label="Grad norm limit" />
       <SettingField name="dynamicSampling" />
+      {config.dynamicSampling ? <SettingField name="refillGroups" /> : null}
       <SettingField name="overlongCache" />
+      <SettingField name="overlongFilter" />
       <SettingField name="dualClip" label="Dual clip" />
       <SettingField name="shuffleRewards" label="Shuffle rewards (control)" />
       {hasEntropyScale(config.objective) ? (
