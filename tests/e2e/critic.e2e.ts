@@ -161,6 +161,31 @@ test('V stands under every token at its height, can be switched off, and follows
   await page.close();
 });
 
+test('the lens speaks of the chosen token\u2019s own advantage, not of the answer\u2019s mean', async () => {
+  const page = await trained('ppo', 2);
+  const { batch } = await ratioscope.snapshot(page);
+  const { completions } = batch as { completions: { tokens: string[]; advantages: number[]; advantage: number }[] };
+  // The telling answer is one whose tokens differ in sign from its mean.
+  const answer = completions.findIndex(({ advantage, advantages }) => advantages.some((a) => a * advantage < 0));
+  const token = completions[answer]!.advantages.findIndex((a) => a * completions[answer]!.advantage < 0);
+  await page.getByRole('button', { name: /Freeze this batch/ }).click();
+  const panel = page.getByRole('region', { name: 'One answer on three rulers' });
+  await panel.waitFor();
+  await page.getByRole('combobox', { name: 'Order of answers' }).selectOption('batch');
+  const stepper = panel.getByRole('group', { name: 'answer' });
+  const shown = async () => Number(/(\d+) of/.exec(await stepper.innerText())?.[1]) - 1;
+  while ((await shown()) !== answer) await stepper.getByRole('button', { name: (await shown()) > answer ? 'Previous answer' : 'Next answer' }).click();
+  // Keys belong to the list until it is left.
+  await panel.getByRole('heading').click();
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  for (let t = completions[answer]!.tokens.length; t > 0; t--) await page.keyboard.press('ArrowLeft');
+  for (let t = 0; t < token; t++) await page.keyboard.press('ArrowRight');
+  const text = await panel.innerText();
+  expect(text).toContain('mean advantage');
+  expect(text).toContain(`With a ${completions[answer]!.advantage < 0 ? 'positive' : 'negative'} advantage`);
+  await page.close();
+});
+
 test('the built page shows what the critic of PPO has learnt while it trains', async () => {
   const site = await serveDist({});
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });

@@ -137,7 +137,7 @@ describe('keys in the rollouts', () => {
 
 describe('accessibility', () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  test.each(['theme=dark', 'theme=light&objective=sppo', 'theme=dark&view=empty', 'theme=light&view=phone', 'theme=light&view=flat'])('axe finds nothing serious with %s', async (query) => {
+  test.each(['theme=dark', 'theme=light&objective=sppo', 'theme=light&objective=ppo', 'theme=dark&view=empty', 'theme=dark&view=empty&objective=ppo', 'theme=light&view=phone', 'theme=light&view=flat'])('axe finds nothing serious with %s', async (query) => {
     const page = await open(query, query.includes('phone') ? 390 : 1440);
     await page.evaluate(axe);
     const findings = await page.evaluate(async () => {

@@ -239,7 +239,7 @@ function AnswerRow({ id, index, top, name, row, summary, columns, start, token, 
       <span role="gridcell" aria-label={`${percent(summary.clipped.sequence)} at sequence level`}>
         {percent(summary.clipped.sequence)}
       </span>
-      <span role="gridcell" aria-label={`reward ${row.reward}, advantage ${signed(row.advantage)}`} className={styles.reward}>
+      <span role="gridcell" aria-label={`reward ${row.reward}, ${row.advantages ? 'mean advantage' : 'advantage'} ${signed(row.advantage)}`} className={styles.reward}>
         {row.reward > 0 ? <TickIcon /> : <CrossIcon />} {signed(row.advantage)}
       </span>
     </div>

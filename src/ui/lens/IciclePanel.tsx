@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { LEVEL_TITLE, type Level } from '../../core/levels';
+import { storedAdvantages } from '../../lens/advantage';
 import type { Icicle, LensSettings, LensSource } from '../../lens/types';
 import { useSize } from '../charts/hooks';
 import { Button } from '../controls/Button';
@@ -74,7 +75,9 @@ export function IciclePanel({ compact }: { compact: boolean }) {
         <span className={styles.fact}>
           reward {row.reward} {row.reward > 0 ? <TickIcon /> : <CrossIcon />}
         </span>
-        <span className={styles.fact}>advantage {signed(row.advantage)}</span>
+        <span className={styles.fact}>
+          {row.advantages ? 'mean advantage' : 'advantage'} {signed(row.advantage)}
+        </span>
         <span className={styles.push} />
         <Select className={styles.sort ?? ''} name="Order of answers" value={sortBy} options={SORTS} onChange={(value) => model.set({ sortBy: value as SortBy })} />
         <Stepper name="answer" onPrevious={at > 0 ? () => goto(at - 1) : undefined} onNext={at < order.length - 1 ? () => goto(at + 1) : undefined}>
@@ -101,7 +104,7 @@ export function IciclePanel({ compact }: { compact: boolean }) {
       </div>
       <footer className={styles.reading}>
         <p>
-          <Reading icicle={icicle} tokens={row.tokens} token={place.token} advantage={row.advantage} settings={settings} />
+          <Reading icicle={icicle} tokens={row.tokens} token={place.token} advantages={storedAdvantages(row)} settings={settings} />
         </p>
         <span className={styles.tools}>
           {moved !== 0 ? <Button onClick={() => model.set({ moved: 0 })}>Put back</Button> : null}
@@ -142,11 +145,13 @@ function without(settings: LensSettings, completion: number): LensSettings['edit
 const TONE: Record<Level, string | undefined> = { token: styles.token, segment: styles.segment, sequence: styles.sequence };
 
 /** The picture in words: how the chosen token's ratio is diluted, and which edge cuts. */
-function Reading({ icicle, tokens, token, advantage, settings }: { icicle: Icicle; tokens: readonly string[]; token: number; advantage: number; settings: LensSettings }) {
+function Reading({ icicle, tokens, token, advantages, settings }: { icicle: Icicle; tokens: readonly string[]; token: number; advantages: ArrayLike<number>; settings: LensSettings }) {
   const units = (['token', 'segment', 'sequence'] as const).map((level) => unitAt(icicle, level, token));
   const [own, segment, sequence] = units as [Icicle['sequence'], Icicle['sequence'], Icicle['sequence']];
   const lengthOf = (cell: Icicle['sequence']) => cell.end - cell.start;
-  const kept = icicle.token.find((cell) => isKeptOutside(cell.state));
+  const advantage = advantages[token] ?? 0;
+  // Where advantages differ along the answer, only a token of the same sign is an example of what is said here.
+  const kept = icicle.token.find((cell) => isKeptOutside(cell.state) && Math.sign(advantages[cell.start]) === Math.sign(advantage));
   const edge = advantage < 0 ? 'lower' : 'upper';
   const cut = settings.dualClip !== 'own' && settings.dualClip > 0 && advantage < 0 ? ' (and, far above, the dual clip)' : '';
   return (

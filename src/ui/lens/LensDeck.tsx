@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
+import { storedAdvantages } from '../../lens/advantage';
 import type { LensSettings, MatchQuantity, SegmentRule } from '../../lens/types';
 import { AGGREGATION_HELP, LOSS_AGG_MODES, type LossAggMode } from '../../objectives';
 import { LEVELS, LEVEL_TITLE } from '../../core/levels';
@@ -33,7 +34,7 @@ function BatchChooser() {
   if (!frozen) return null;
   const { record } = frozen.source;
   const tokens = record.completions.reduce((sum, row) => sum + row.tokens.length, 0);
-  const live = record.completions.reduce((sum, row) => sum + (row.advantage !== 0 ? row.tokens.length : 0), 0);
+  const live = record.completions.reduce((sum, row) => sum + Array.from(storedAdvantages(row)).filter((a) => a !== 0).length, 0);
   const isFile = frozen.origin.kind === 'file';
   const here = isFile ? 'file' : String(record.step);
   const options = [
