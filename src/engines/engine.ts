@@ -70,6 +70,8 @@ export interface LossInputs {
   weight: Float32Array;
   /** Segment entropy over batch mean entropy, H_k / mean H (1 when unknown). */
   entropyRatio: Float32Array;
+  /** Entropy of the old policy, nats. */
+  entropy: Float32Array;
   segStart: Uint32Array;
   segEnd: Uint32Array;
   respStart: Uint32Array;

@@ -268,6 +268,7 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
         floats[f + 2] = inputs.advantage[i];
         floats[f + 3] = inputs.weight[i];
         floats[f + 4] = inputs.entropyRatio[i];
+        floats[f + 5] = inputs.entropy[i];
       }
       for (let r = 0; r < batch.rows; r++) {
         for (let i = batch.rowStart[r]; i < batch.rowStart[r + 1]; i++) {

@@ -1,4 +1,4 @@
-import { invariant } from '../core/errors';
+import { invariant, UserError } from '../core/errors';
 import type { Graph, GraphNode } from './graph';
 import { k3 } from './klEstimators';
 import type { TokenColumns } from './types';
@@ -43,6 +43,7 @@ function evaluateNode(
     }
     case 'leaf': {
       const column = columns[e.name];
+      if (!column) throw new UserError(`This objective reads the ${e.name} of each token, which the batch does not have.`, `Give ${e.name} [B][T].`);
       return column instanceof Float64Array ? column : Float64Array.from(column);
     }
     case 'stopGrad':

@@ -32,7 +32,7 @@ function graphOf(objective: Objective): Graph {
 
 /** One token of old probability 1/2 and average entropy: where a band that moves with the token is quoted as one pair of widths. */
 const NEUTRAL: TokenColumns = {
-  ...{ count: 1, logp: [-Math.LN2], oldLogp: [-Math.LN2], refLogp: [-Math.LN2], advantage: [0], weight: [1], entropyRatio: [1] },
+  ...{ count: 1, logp: [-Math.LN2], oldLogp: [-Math.LN2], refLogp: [-Math.LN2], advantage: [0], weight: [1], entropy: [0.5], entropyRatio: [1] },
   ...{ segStart: [0], segEnd: [1], seqStart: [0], seqEnd: [1] },
 };
 

@@ -7,7 +7,7 @@ import type { Level } from '../core/levels';
  */
 
 /** What differs from token to token. `weight` is the aggregation weight; only derivatives and losses summed over the batch use it. */
-export const LEAVES = ['logp', 'oldLogp', 'refLogp', 'advantage', 'entropyRatio', 'weight'] as const;
+export const LEAVES = ['logp', 'oldLogp', 'refLogp', 'advantage', 'entropy', 'entropyRatio', 'weight'] as const;
 export type Leaf = (typeof LEAVES)[number];
 
 /** `k3` is e^x - 1 - x and `expm1` is e^x - 1, both exact near 0. */
@@ -49,6 +49,8 @@ export const logp = leaf('logp');
 export const oldLogp = leaf('oldLogp');
 export const refLogp = leaf('refLogp');
 export const advantage = leaf('advantage');
+/** Entropy of the old policy's distribution at the token, nats; an objective that reads it asks for a batch that has it. */
+export const entropy = leaf('entropy');
 /** Mean entropy of the token's segment over mean entropy of the rollout batch; 1 when entropy is unknown. */
 export const entropyRatio = leaf('entropyRatio');
 export const weight = leaf('weight');

@@ -15,6 +15,7 @@ const LEAF_TEX: Record<Exclude<Leaf, 'entropyRatio'>, string> = {
   oldLogp: '\\log\\pi_{\\text{old}}(y_{i,t})',
   refLogp: '\\log\\pi_{\\text{ref}}(y_{i,t})',
   advantage: '\\hat{A}_{i,t}',
+  entropy: 'H_{i,t}',
   weight: 'w_{i,t}',
 };
 

@@ -196,6 +196,8 @@ export interface TokenColumns {
   advantage: ArrayLike<number>;
   /** Aggregation weight w_t; [n]. */
   weight: ArrayLike<number>;
+  /** Entropy of the old policy at the token, nats; [n]; null or missing where nobody knows it. */
+  entropy?: ArrayLike<number> | null;
   /** Mean entropy of the token's segment over mean entropy of the rollout batch; [n]. */
   entropyRatio: ArrayLike<number>;
   /** First token and one past the last of each token's segment; [n]. */

@@ -59,7 +59,7 @@ export function packLossInputs(batch: PackedBatch, promptLength: number, rows: r
   const N = batch.positions;
   const out: LossInputs = {
     oldLogp: new Float32Array(N), refLogp: new Float32Array(N), advantage: new Float32Array(N), weight: new Float32Array(N),
-    entropyRatio: new Float32Array(N).fill(1), segStart: new Uint32Array(N), segEnd: new Uint32Array(N), respStart: new Uint32Array(N),
+    entropyRatio: new Float32Array(N).fill(1), entropy: new Float32Array(N), segStart: new Uint32Array(N), segEnd: new Uint32Array(N), respStart: new Uint32Array(N),
   };
   rows.forEach((row, i) => {
     const start = (batch.rowStart[i] as number) + promptLength - 1;
@@ -71,6 +71,7 @@ export function packLossInputs(batch: PackedBatch, promptLength: number, rows: r
       if (row.refLogp) out.refLogp[at] = row.refLogp[t] as number;
       out.advantage[at] = row.advantages[t] as number;
       out.weight[at] = (weights[i] as number) * (row.importance ? (row.importance.applied[t] as number) : 1);
+      out.entropy[at] = row.entropy[t] as number;
       out.respStart[at] = start;
       // At a segment's last token its extent and mean entropy are known; write them back over the segment.
       if (t + 1 < length && row.segments[t + 1] === row.segments[t]) continue;

@@ -33,7 +33,7 @@ export async function inspectLoss(config: Pick<RunConfig, 'objective' | 'customO
   const c = compactBatch(checkBatch(), objective.lossAggMode);
   const f32 = (column: Float64Array) => column.map(Math.fround);
   const inputs: PolicyLossInputs = {
-    newLogp: f32(c.logp), oldLogp: f32(c.oldLogp), refLogp: f32(c.refLogp), advantage: f32(c.advantage), weight: f32(c.weight), entropyRatio: f32(c.entropyRatio),
+    newLogp: f32(c.logp), oldLogp: f32(c.oldLogp), refLogp: f32(c.refLogp), advantage: f32(c.advantage), weight: f32(c.weight), entropyRatio: f32(c.entropyRatio), entropy: f32(c.entropy ?? new Float64Array(c.count)),
     targets: new Uint32Array(c.count), rowStart: c.rowStart, segStart: c.segStart, segEnd: c.segEnd, respStart: c.seqStart,
   };
   const hyper = Object.fromEntries(Object.entries(resolveHyperparameters(objective)).map(([name, value]) => [name, Math.fround(value)]));

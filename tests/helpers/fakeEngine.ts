@@ -226,7 +226,7 @@ function coefficients(id: string, batch: PackedBatch, inputs: LossInputs, logp: 
     {
       count: at.length,
       logp: pick(logp), oldLogp: pick(inputs.oldLogp), refLogp: pick(inputs.refLogp), advantage: pick(inputs.advantage),
-      entropyRatio: pick(inputs.entropyRatio), weight: pick(inputs.weight),
+      entropyRatio: pick(inputs.entropyRatio), entropy: pick(inputs.entropy), weight: pick(inputs.weight),
       segStart: at.map((p) => start(inputs.segStart[p])), segEnd: at.map((p) => end(inputs.segEnd[p])),
       seqStart: at.map((p) => start(inputs.respStart[p])), seqEnd: at.map((p) => end(rowEnd[p])),
     },

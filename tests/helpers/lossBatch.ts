@@ -83,6 +83,7 @@ export function packColumns(c: import('../../src/objectives').CompactBatch, prom
     advantage: place(c.advantage),
     weight: place(c.weight),
     entropyRatio: place(c.entropyRatio),
+    entropy: place(c.entropy ?? new Float64Array(c.count)),
     targets,
     rowStart: Uint32Array.from(c.rowStart, (first, r) => first + prompt * r),
     segStart: bounds(c.segStart, false),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coefficientOf, compactBatch, evaluateTokens, getObjective, OBJECTIVES, resolveHyperparameters, type Objective } from '../../src/objectives';
+import { coefficientOf, compactBatch, evaluateObjective, evaluateTokens, getObjective, OBJECTIVES, resolveHyperparameters, type Objective } from '../../src/objectives';
 import { buildObjective, checkDifferences, FUNCTIONS, LEAVES, MAX_NODES, ObjectiveTextError, parseObjective, printObjective, readCustom, STATEMENTS } from '../../src/objectives/custom';
 import { constant } from '../../src/objectives/expr';
 import { known, randomBatch } from '../helpers/lossBatch';
@@ -111,7 +111,6 @@ describe('refusals name the place and the reason', () => {
     ['param eps = 3 in 0..2;\n-ratio', 1, 7, 'outside its own bounds', ''],
     ['let a = ratio; let a = 2; -a', 1, 20, 'defined twice', ''],
     ['-ratio * adv * 1e999', 1, 16, 'too large', ''],
-    ['-ratio * adv * entropy', 1, 16, 'no entropy of a single token', 'entropyRatio'],
     ['-adv * 2', 1, 1, 'does not depend on logp', ''],
     ['-stopGrad(ratio) * adv', 1, 1, 'does not depend on logp', ''],
     ['-ratio * adv + k3(refLogp - logp)', 1, 19, 'refLogp needs a parameter beta', 'param beta'],
@@ -173,7 +172,7 @@ describe('random texts', () => {
     const { term } = fc.letrec<{ term: string }>((tie) => ({
       term: fc.oneof(
         { maxDepth: 4, withCrossShrink: true },
-        fc.constantFrom('ratio', 'segRatio', 'seqRatio', 'adv', 'logRatio', 'segLogRatio', 'entropyRatio', '0.5', '2', 'logp'),
+        fc.constantFrom('ratio', 'segRatio', 'seqRatio', 'adv', 'logRatio', 'segLogRatio', 'entropy', 'entropyRatio', '0.5', '2', 'logp'),
         fc.tuple(tie('term'), fc.constantFrom('+', '-', '*'), tie('term')).map(([a, o, b]) => `(${a} ${o} ${b})`),
         fc.tuple(fc.constantFrom('sigmoid', 'stopGrad', 'meanSegment', 'meanSequence', 'abs', '-'), tie('term')).map(([f, a]) => `${f}(${a})`),
         fc.tuple(fc.constantFrom('min', 'max'), tie('term'), tie('term')).map(([f, a, b]) => `${f}(${a}, ${b})`),
@@ -199,5 +198,23 @@ describe('random texts', () => {
       { numRuns: 150, seed: 3 },
     );
     expect(compared).toBeGreaterThan(500);
+  });
+});
+
+describe('entropy of a token', () => {
+  const { objective } = readCustom('let rare = entropy > 0.8;\n-(rare ? clip(ratio, 0.8, 1.28) : ratio) * adv - 0.1 * entropy * logRatio');
+  it('is that of the batch, nats, without a gradient', () => {
+    const batch = { oldLogp: [[-1, -1]], newLogp: [[-0.9, -1.1]], mask: [[1, 1]], segments: [[0, 0]], advantages: [[1, 1]], entropy: [[1.5, 0.2]] };
+    const { loss, coefficients } = evaluateObjective(objective, batch, {}, 'token-mean');
+    const want = [-Math.exp(0.1) - 0.15, -Math.exp(-0.1) - 0.02];
+    // -ratio A - .1 H log ratio: its derivative is -ratio A - .1 H, halved by the mean over two tokens.
+    expect(Math.abs(loss - (-Math.exp(0.1) - 0.015 - Math.exp(-0.1) + 0.002) / 2) <= 1e-12).toBe(true);
+    coefficients[0].forEach((c, t) => expect(Math.abs(c - want[t] / 2) <= 1e-12).toBe(true));
+  });
+
+  it('is asked for where the batch has none', () => {
+    const batch = { oldLogp: [[-1]], newLogp: [[-1]], mask: [[1]], segments: [[0]], advantages: [[1]] };
+    expect(() => evaluateObjective(objective, batch)).toThrow(/reads the entropy of each token/);
+    expect(() => evaluateObjective(getObjective('grpo'), batch)).not.toThrow();
   });
 });

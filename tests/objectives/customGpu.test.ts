@@ -42,6 +42,7 @@ describe('typed objectives on the GPU', () => {
     ['a long sum', `-(${Array.from({ length: 150 }, (_, i) => `${i + 1} * ratio`).join(' + ')}) / 1000 * adv`],
     ['deep functions', `-${'sigmoid('.repeat(60)}logRatio${')'.repeat(60)} * adv - ratio * adv`],
     ['conditions as numbers', '-((ratio > 1) + (segRatio < 1 or seqRatio < 1)) * logp * adv - min(ratio > 0.9, ratio) * adv'],
+    ['entropy of tokens and subsentences', '-(entropy > 0.8 ? clip(ratio, 0.8, 1.28) : ratio) * adv + 0.01 * entropy * logRatio * meanSegment(entropy) / entropyRatio'],
     ['means of means', '-meanSequence(meanSegment(exp(clamp(delta, 2)) * ratio) * segRatio) * adv'],
     ['names of the shader', 'let var = ratio; let fn = var * var; let select2 = fn > 1 ? fn : var; let main = select2; -main * adv'],
   ])('%s compiles, and agrees with f64', async (_, text) => {

@@ -11,6 +11,7 @@ export interface PolicyLossInputs {
   advantage: ArrayLike<number>;
   weight: ArrayLike<number>;
   entropyRatio: ArrayLike<number>;
+  entropy: ArrayLike<number>;
   segStart: ArrayLike<number>;
   segEnd: ArrayLike<number>;
   respStart: ArrayLike<number>;
@@ -43,6 +44,7 @@ export function policyLossCpu(reference: TokenLossReference, inputs: PolicyLossI
     advantage: pick(inputs.advantage),
     weight: pick(inputs.weight),
     entropyRatio: pick(inputs.entropyRatio),
+    entropy: pick(inputs.entropy),
     segStart: bounds(inputs.segStart),
     segEnd: bounds(inputs.segEnd),
     seqStart: bounds(inputs.respStart),

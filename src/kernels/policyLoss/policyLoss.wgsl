@@ -1,5 +1,5 @@
 // Per-token loss and coefficient c = dLoss/dlogp of one objective; objectives/toWgsl.ts prints the OBJECTIVE part.
-// newLogp, targets [N]; lossFloats [N, 8] = (oldLogp, refLogp, advantage, weight, entropyRatio, -, -, -);
+// newLogp, targets [N]; lossFloats [N, 8] = (oldLogp, refLogp, advantage, weight, entropyRatio, entropy, -, -);
 // lossInts [N, 4] = (segStart, segEnd, respStart, respEnd), packed positions; rowStart [rows + 1]; hyper: 16 values by slot;
 // outputs [N, 4] = (coefficient, weight * loss, log ratio at the objective's level, clipped 0/1), zeros where there is no target;
 // scratch [N, MEAN_COUNT]: at each position the averages over its unit. dims = (N, rows, -, -).
@@ -19,7 +19,7 @@ const NO_TARGET = 0xffffffffu;
 const SEGMENT = 0u;
 const SEQUENCE = 1u;
 
-struct Token { index: u32, logp: f32, oldLogp: f32, refLogp: f32, advantage: f32, weight: f32, entropyRatio: f32 }
+struct Token { index: u32, logp: f32, oldLogp: f32, refLogp: f32, advantage: f32, weight: f32, entropyRatio: f32, entropy: f32 }
 struct TokenResult { coefficient: f32, loss: f32, logRatio: f32, clipped: f32 }
 
 // e^x - 1 and e^x - 1 - x without cancellation: a series within half a nat of 0.
@@ -37,7 +37,7 @@ fn sigmoid(x: f32) -> f32 {
 
 fn loadToken(p: u32) -> Token {
   let f = p * 8u;
-  return Token(p, newLogp[p], lossFloats[f], lossFloats[f + 1u], lossFloats[f + 2u], lossFloats[f + 3u], lossFloats[f + 4u]);
+  return Token(p, newLogp[p], lossFloats[f], lossFloats[f + 1u], lossFloats[f + 2u], lossFloats[f + 3u], lossFloats[f + 4u], lossFloats[f + 5u]);
 }
 
 fn unitMean(p: u32, slot: u32) -> f32 {

@@ -27,7 +27,7 @@ export async function runPolicyLoss(gpu: GpuContext, loss: TokenLoss, inputs: Po
   const ints = new Uint32Array(N * 4);
   for (let r = 0; r < rows; r++) {
     for (let p = inputs.rowStart[r]; p < inputs.rowStart[r + 1]; p++) {
-      floats.set([inputs.oldLogp[p], inputs.refLogp[p], inputs.advantage[p], inputs.weight[p], inputs.entropyRatio[p]], p * 8);
+      floats.set([inputs.oldLogp[p], inputs.refLogp[p], inputs.advantage[p], inputs.weight[p], inputs.entropyRatio[p], inputs.entropy[p]], p * 8);
       ints.set([inputs.segStart[p], inputs.segEnd[p], inputs.respStart[p], inputs.rowStart[r + 1]], p * 4);
     }
   }

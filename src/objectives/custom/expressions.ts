@@ -192,7 +192,6 @@ export class ExpressionParser {
     const leaf = Object.hasOwn(LEAF_ALIASES, token.text) ? LEAF_ALIASES[token.text] : token.text;
     if (Object.hasOwn(LEAVES, leaf)) return this.terms.note(LEAVES[leaf].expr, token);
     if (Object.hasOwn(FUNCTIONS, token.text)) throw this.error(token, `${token.text} is a function.`, `Write ${FUNCTIONS[token.text].signature}.`);
-    if (token.text === 'entropy') throw this.error(token, 'there is no entropy of a single token here.', 'entropyRatio is the mean entropy of the subsentence over that of the batch.');
     throw this.unknown(token, [...this.names.keys(), ...Object.keys(LEAVES), ...Object.keys(LEAF_ALIASES)], 'name', 'Declare it with param or let on a line above, which ends with ;');
   }
 

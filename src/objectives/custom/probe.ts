@@ -23,7 +23,7 @@ const F32_MAX = 3.4e38;
 
 /** The grid as rows of three tokens (two subsentences): the given ratio, its opposite, and 1. */
 function probeColumns(): TokenColumns & { ratio: number[] } {
-  const c = { logp: [] as number[], oldLogp: [] as number[], refLogp: [] as number[], advantage: [] as number[], entropyRatio: [] as number[], ratio: [] as number[] };
+  const c = { logp: [] as number[], oldLogp: [] as number[], refLogp: [] as number[], advantage: [] as number[], entropy: [] as number[], entropyRatio: [] as number[], ratio: [] as number[] };
   const bounds = { segStart: [] as number[], segEnd: [] as number[], seqStart: [] as number[], seqEnd: [] as number[] };
   for (const oldLogp of OLD_LOGPS) {
     for (const ratio of RATIOS) {
@@ -37,6 +37,8 @@ function probeColumns(): TokenColumns & { ratio: number[] } {
             c.logp.push(oldLogp + logRatio);
             c.refLogp.push(oldLogp - 0.7 * logRatio);
             c.advantage.push(advantage);
+            // As if the batch's mean were half a nat, with the tokens of a subsentence a little apart.
+            c.entropy.push(entropyRatio * (0.4 + 0.1 * t));
             c.entropyRatio.push(entropyRatio);
             c.ratio.push(Math.exp(logRatio));
             bounds.segStart.push(t < 2 ? first : first + 2);

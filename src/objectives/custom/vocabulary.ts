@@ -27,6 +27,7 @@ export const LEAVES: Readonly<Record<string, Leaf>> = {
   oldLogp: leaf(x.oldLogp, 'nats', 'log pi of the token under the policy that sampled.'),
   refLogp: leaf(x.refLogp, 'nats', 'log pi under the frozen base policy. Needs `param beta`: the reference runs only while beta > 0; at 0 this equals logp.'),
   adv: leaf(x.advantage, 'standard deviations or reward', 'Advantage of the token, by the rule of the `advantage` line.'),
+  entropy: leaf(x.entropy, 'nats', 'Entropy of the sampling policy at the token, as it was before the updates; no gradient.'),
   entropyRatio: leaf(x.entropyRatio, RATIO, 'Mean entropy of the subsentence over that of the batch; 1 when unknown.'),
 };
 
