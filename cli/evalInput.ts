@@ -13,7 +13,7 @@ export type BatchWithoutAdvantages = Omit<ObjectiveBatch, 'advantages'> & { note
 
 const FIELDS = [
   ...['oldLogp', 'newLogp', 'mask', 'segments', 'tokens', 'entropy', 'advantages', 'rewards', 'groups', 'values', 'refLogp', 'maxTokens', 'meanEntropy'],
-  ...['objective', 'set', 'delimiters', 'minSegLen', 'digitGuard', 'eos', 'name', 'id'],
+  ...['objective', 'ratioLevel', 'clipLevel', 'set', 'delimiters', 'minSegLen', 'digitGuard', 'eos', 'name', 'id'],
 ];
 
 /**

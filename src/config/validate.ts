@@ -2,7 +2,8 @@ import { defaultConfig, FIELDS, fieldOf, FIELD_NAMES, isFieldName } from './fiel
 import type { Field, FieldName, Problem } from './fieldTypes';
 import { registeredCustom } from '../objectives/custom';
 import { isCustom, registerFrom, settleCustom } from './custom';
-import { getObjective, mixtureOf } from '../objectives';
+import { UserError } from '../core/errors';
+import { getObjective, isLevelSetting, mixtureOf, withLevels } from '../objectives';
 import { answersOf } from './hyper';
 import type { RunConfig } from './runConfig';
 
@@ -31,6 +32,7 @@ export function validateConfig(given: Partial<RunConfig> | Readonly<Record<strin
   registerFrom(base);
   const out: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries<unknown>(given)) {
+    if (isLevelSetting(name)) continue;
     if (!isFieldName(name)) {
       problems.push({ field: name, message: `There is no setting called ${quote(name)}; it was ignored.` });
       continue;
@@ -50,8 +52,20 @@ export function validateConfig(given: Partial<RunConfig> | Readonly<Record<strin
   }
   const config = toConfig(out);
   problems.push(...settleCustom(config, base));
+  problems.push(...settleLevels(config, given));
   problems.push(...crossRules(config, base, limits));
   return { config, problems };
+}
+
+/** Levels that are given by themselves become part of the objective, in place. */
+function settleLevels(config: RunConfig, given: object): Problem[] {
+  try {
+    config.objective = withLevels(config.objective, given);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [{ field: 'objective', message: `${error.message} ${error.hint}`.trim() }];
+  }
 }
 
 /** A record that holds a value of the right kind under every name. The table's types make the cast true. */

@@ -3,8 +3,10 @@ import { baseOf, getObjective, mixtureOf } from '../objectives';
 import { answersOf, clipWidthsOf, estimatorOf, hyperparametersOf } from './hyper';
 import type { RunConfig } from './runConfig';
 
-/** A band this wide at the sequence level was meant for tokens: means of many log ratios do not spread so far. */
+/** A band this wide at a unit's level was meant for tokens: means of many log ratios do not spread so far. */
 const BORROWED_WIDTH = 0.1;
+/** A band this narrow at the token level was meant for the means of whole answers. */
+const ANSWER_WIDTH = 0.01;
 
 /** Each looks at one known-bad mixture and says in words what goes wrong, or null (numbers: algorithms.md section 11). */
 const RULES: readonly ((config: RunConfig) => string | null)[] = [
@@ -13,12 +15,14 @@ const RULES: readonly ((config: RunConfig) => string | null)[] = [
     ratioLevelOf(config) === 'sequence' && config.lossAggMode !== 'seq-mean-token-mean'
       ? 'A ratio per answer with a sum or mean over tokens: every token repeats its answer’s loss, so long answers weigh more. GSPO takes the mean over answers.'
       : null,
-  // 11: GRPO's width left on for GSPO.
+  // 11: a width borrowed from another level.
   (config) => {
-    const { low, high } = clipWidthsOf(config).sequence;
-    return clipLevelOf(config) === 'sequence' && Math.min(low, high) >= BORROWED_WIDTH
-      ? 'A token’s clip width on a ratio per answer: it hardly ever binds, so nothing limits the updates.'
-      : null;
+    const level = clipLevelOf(config);
+    const { low, high } = clipWidthsOf(config)[level];
+    const { hyperparameters } = getObjective(config.objective);
+    if (!hyperparameters.some((h) => h.name === 'clipLow')) return null;
+    if (level === 'token') return Math.max(low, high) <= ANSWER_WIDTH ? 'An answer’s clip width on token ratios: single tokens move further than the mean of an answer, so most of what moves is cut.' : null;
+    return Math.min(low, high) >= BORROWED_WIDTH ? `A token’s clip width on a ratio per ${level === 'sequence' ? 'answer' : 'subsentence'}: it hardly ever binds, so ${level === 'sequence' ? 'nothing' : 'little'} limits the updates.` : null;
   },
   // The two levels apart.
   (config) =>

@@ -96,7 +96,8 @@ export function longerUnit(source: LensSource, completion: number, token: number
   const others = end - start > 1 ? meanWithout(start, end) : compact.count > 1 ? meanWithout(0, compact.count) : 0;
   const mark = markAt(evaluated, token);
   const advantage = compact.advantage[token];
-  const dualClip = 'dualClip' in hyper ? hyper.dualClip : 0;
+  // A dual clip on another level's ratio is no matter of this unit's length.
+  const dualClip = 'dualClip' in hyper && !objective.ratioLevel ? hyper.dualClip : 0;
   const actual = end - start;
   const lengths = [...new Set([...WHAT_IF_LENGTHS, actual])].sort((a, b) => a - b);
   return {

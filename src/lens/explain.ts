@@ -68,7 +68,7 @@ function underOf(one: OneRow, evaluated: Evaluated, t: number): TokenUnder {
     high: mark.high,
     edge: bindingEdge(mark, advantage),
     state: clipState(mark.ratio, mark.low, mark.high, isCutAt(evaluated, t)),
-    branches: surrogateBranches(bare, advantage, dualClip),
+    branches: objective.ratioLevel ? null : surrogateBranches(bare, advantage, dualClip),
     // Adding 0 turns -0 into 0.
     coefficient: results.coefficient[t] + 0,
     weight: compact.weight[t],

@@ -72,7 +72,7 @@ export function markAt(judged: Judged, t: number): Mark {
 
 /**
  * One objective's verdict on every token of some rows of a rollout batch, with the run's own settings and cuts; [rows][tokens].
- * Tokens of one unit agree. KL is left out: it is no part of the clip.
+ * Tokens of one unit agree, unless their advantages differ or a dual clip looks at another level's ratio. KL is left out: it is no part of the clip.
  * @param advantages [rows][tokens]; the stored ones when left out
  */
 export function judge(

@@ -18,7 +18,7 @@ export function solveByBisection(objective: Objective, compact: CompactBatch, hy
     const widths = widthsAt(epsilon);
     const results = evaluateTokens(objective, compact, { ...hyper, clipLow: widths.low, clipHigh: widths.high });
     const tokens = results.clipped.reduce((sum, flag) => sum + flag, 0);
-    const share = request.quantity === 'clippedTokens' ? tokens / Math.max(1, compact.count) : clippedShares(compact, results.clipped, gradientWeights(compact, results.logRatio)).gradientClipped;
+    const share = request.quantity === 'clippedTokens' ? tokens / Math.max(1, compact.count) : clippedShares(compact, results.clipped, gradientWeights(objective, compact, results.logRatio)).gradientClipped;
     return { widths, tokens, share };
   };
   let [low, high] = [1e-6, 10];

@@ -47,7 +47,7 @@ export function evaluateUnclipped(objective: Objective, compact: CompactBatch, h
 
 /** Builds the profile from an evaluation without clips. */
 export function clipProfile(objective: Objective, c: CompactBatch, unclipped: TokenResults, dualClip: number): ClipProfile {
-  const gradient = gradientWeights(c, unclipped.logRatio);
+  const gradient = gradientWeights(objective, c, unclipped.logRatio);
   const sides = { low: new Groups(), high: new Groups() };
   const always = { tokens: 0, weight: 0 };
   let live = 0;

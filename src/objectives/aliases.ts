@@ -94,7 +94,7 @@ function completionExtremes({ compact: c, logRatio, low, high }: AliasInputs): {
 function tokenSums({ compact: c, delta, logRatio, dualClip, objective }: AliasInputs): { squares: number; ratioSum: number; ratioSquares: number; dual: number } {
   const sums = { squares: 0, ratioSum: 0, ratioSquares: 0, dual: 0 };
   // verl counts dual clipping for its token-level loss only; its gspo logs a constant 0.
-  const counts = dualClip > 0 && objective.importanceSamplingLevel === 'token';
+  const counts = dualClip > 0 && objective.importanceSamplingLevel === 'token' && objective.ratioLevel === undefined;
   for (let t = 0; t < c.count; t++) {
     const ratio = ratioOf(delta[t]);
     sums.squares += delta[t] ** 2;

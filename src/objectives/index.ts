@@ -1,4 +1,5 @@
 import { UserError } from '../core/errors';
+import { LEVELS, type Level } from '../core/levels';
 import { registeredCustom } from './custom/registry';
 import { cispo } from './defs/cispo';
 import { dapo } from './defs/dapo';
@@ -44,6 +45,34 @@ export function mixtureOf(id: string): Mixture | null {
 
 /** Id of the listed objective that this one is, or is a mixture of; of another kind: its own. */
 export const baseOf = (id: string): string => mixtureOf(id)?.base.id ?? id;
+
+/** Names under which a mixture's levels are given beside the id of an objective: in addresses, `--set` and batches. */
+export const LEVEL_SETTINGS = ['ratioLevel', 'clipLevel'] as const;
+export type LevelSettings = Partial<Record<(typeof LEVEL_SETTINGS)[number], unknown>>;
+
+/** True for one of those names. */
+export const isLevelSetting = (name: string): boolean => LEVEL_SETTINGS.some((known) => known === name);
+
+/**
+ * Id of the objective with its levels set: each `token`, `segment`, `sequence`, or `own` for the objective's own; as they are where not given.
+ * @throws UserError on an unknown objective or level, or on one whose levels cannot be set
+ */
+export function withLevels(id: string, levels: LevelSettings): string {
+  if (levels.ratioLevel === undefined && levels.clipLevel === undefined) return id;
+  const mixture = mixtureOf(id);
+  if (!mixture) {
+    throw new UserError(`The levels of ${getObjective(id).title} cannot be set: it is no plain clipped surrogate.`, `Those of ${OBJECTIVES.filter(isMixable).map((o) => o.id).join(', ')} can.`);
+  }
+  const { base } = mixture;
+  const read = (name: keyof LevelSettings, current: Level): Level => {
+    const given = levels[name];
+    if (given === undefined) return current;
+    const level = given === 'own' ? base.importanceSamplingLevel : LEVELS.find((l) => l === given);
+    if (!level) throw new UserError(`${name}: \u201c${String(given).slice(0, 40)}\u201d is no level.`, `Levels: ${LEVELS.join(', ')}, own.`);
+    return level;
+  };
+  return mixtureId(base, read('ratioLevel', mixture.ratioLevel), read('clipLevel', mixture.clipLevel));
+}
 
 /**
  * The objective with this id: a built-in, a mixture of one (mixture.ts), or one typed by a person and registered (custom/registry.ts).

@@ -78,7 +78,7 @@ function measureOwn(
 ): { metrics: ObjectiveMetrics; own: LevelMetrics; ratios: Record<Level, Float64Array>; gradientWeight: Float64Array } {
   const ratios = logRatios(c);
   const n = Math.max(1, c.count);
-  const gradientWeight = gradientWeights(c, results.logRatio);
+  const gradientWeight = gradientWeights(objective, c, results.logRatio);
   const level = objective.importanceSamplingLevel;
   const ownWidths = nominalWidths(objective, hyper);
   // An objective without a band is measured with the one that its level usually has.
@@ -131,11 +131,15 @@ function measureOwn(
   return { metrics, own, ratios, gradientWeight };
 }
 
-/** |A| w min(rho, 5) (1 - pi(token)): about how much gradient each live token would bring; rho at the objective's own level. */
-export function gradientWeights(c: CompactBatch, ownLogRatio: Float64Array): Float64Array {
+/**
+ * |A| w min(rho, 5) (1 - pi(token)): about how much gradient each live token would bring; rho is the ratio that weighs the advantage.
+ * @param ownLogRatio the objective's own, which is rho's where it does not name another
+ */
+export function gradientWeights({ ratioLevel }: Objective, c: CompactBatch, ownLogRatio: Float64Array): Float64Array {
+  const logRatio = ratioLevel ? logRatios(c)[ratioLevel] : ownLogRatio;
   const out = new Float64Array(c.count);
   for (let t = 0; t < c.count; t++) {
-    out[t] = Math.abs(c.advantage[t]) * c.weight[t] * Math.min(ratioOf(ownLogRatio[t]), RATIO_CAP) * Math.max(0, -Math.expm1(c.logp[t]));
+    out[t] = Math.abs(c.advantage[t]) * c.weight[t] * Math.min(ratioOf(logRatio[t]), RATIO_CAP) * Math.max(0, -Math.expm1(c.logp[t]));
   }
   return out;
 }

@@ -75,6 +75,7 @@ export function mixedObjective(mixture: Mixture): Objective {
     summary: `${summaryOf(mixture)} Otherwise ${base.title}: ${base.summary}`,
     caveat: caveatOf(mixture),
     importanceSamplingLevel: clipLevel,
+    ...(!isSame && { ratioLevel }),
     hyperparameters: base.hyperparameters
       .filter((h) => read.has(h.name))
       .map((h) => (ownWidths || !h.name.startsWith('clip') ? h : clipWidth(h.name === 'clipLow' ? 'low' : 'high', USUAL_WIDTH[clipLevel], WORD[clipLevel], { sized: USUAL_WIDTH[clipLevel] }))),

@@ -30,6 +30,8 @@ export interface Objective {
   sources: readonly Source[];
   /** Level of the ratio that it clips, or forms where it clips none: the level of `logRatio` and `clipped`. */
   importanceSamplingLevel: Level;
+  /** Level of the ratio that weighs the advantage, where that is not the one that it clips. */
+  ratioLevel?: Level;
   lossAggMode: LossAggMode;
   advantageEstimator: AdvantageEstimator;
   hyperparameters: readonly HyperparameterSpec[];

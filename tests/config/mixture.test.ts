@@ -18,6 +18,19 @@ describe('a mixture as the objective of a run', () => {
     expect(read('cispo@token').config.objective).toBe('grpo');
   });
 
+  it('takes the levels by themselves too, in settings and in an address', () => {
+    const read = (given: Record<string, unknown>) => validateConfig(given, grpo);
+    expect(read({ ratioLevel: 'sequence' })).toMatchObject({ config: { objective: 'grpo@sequence/token' }, problems: [] });
+    expect(read({ objective: 'sppo', ratioLevel: 'sequence', clipLevel: 'sequence' })).toMatchObject({ config: { objective: 'sppo@sequence', groupSize: 1 } });
+    expect(Object.keys(read({ ratioLevel: 'segment' }).config)).toEqual(Object.keys(grpo));
+    expect(read({ objective: 'cispo', clipLevel: 'token' })).toMatchObject({ config: { objective: 'cispo' }, problems: [{ message: expect.stringMatching(/CISPO cannot be set/) as string }] });
+    expect(read({ clipLevel: 'word' })).toMatchObject({ config: { objective: 'grpo' }, problems: [{ message: expect.stringMatching(/“word” is no level/) as string }] });
+    const { config, problems } = hashToConfig('preset=sppo&ratioLevel=segment&clipLevel=token', 'small');
+    expect([config.objective, problems]).toEqual(['sppo@segment/token', []]);
+    expect(configToHash(config)).toContain('objective=sppo%40segment%2Ftoken');
+    expect(hashToConfig(configToHash(config), 'small').config).toEqual(config);
+  });
+
   it('trains with the widths of the level that it clips', () => {
     const config = { ...grpo, objective: 'grpo@token/sequence', clipLowSequence: 0.03, clipHighSequence: 0.04 };
     expect(hyperparametersOf(config)).toMatchObject({ clipLow: 0.03, clipHigh: 0.04 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { baseOf, compileTokenLoss, evaluateObjective, getObjective, isMixable, mixtureId, mixtureOf, OBJECTIVES } from '../../src/objectives';
+import { baseOf, compileTokenLoss, computeMetrics, evaluateObjective, getObjective, isMixable, mixtureId, mixtureOf, OBJECTIVES, withLevels } from '../../src/objectives';
+import golden from '../fixtures/objectives.json';
 import { expectClose } from '../helpers/expectClose';
 import { randomBatch } from '../helpers/lossBatch';
 import { MIXTURES } from '../helpers/mixtures';
@@ -75,6 +76,74 @@ describe('two levels', () => {
     expect(cut).toBeGreaterThan(5);
     expect(kept).toBeGreaterThan(5);
     expect([objective.importanceSamplingLevel, objective.isClippedSurrogate]).toEqual([clip, false]);
+  });
+});
+
+describe('two levels on the golden fixture, worked out from its printed ratios', () => {
+  const A = golden.fixture;
+  const fixture = { oldLogp: A.old, newLogp: A.new, mask: A.mask, segments: A.seg, advantages: A.adv.map((a) => Array<number>(A.mask[0].length).fill(a)) };
+  it.each([
+    // The answer with A > 0 has s = 1.133148 < 1.14 and is kept; that with A < 0 has .951229 < .97 and is cut. Tokens weigh r / (2 |y|).
+    ['grpo@token/sequence', 'seq-mean-token-mean', { clipLow: 0.03, clipHigh: 0.14 }, -0.077985, [-0.168732, -0.113105, -0.13273, -0.158906, 0, 0, 0]],
+    // Subsentences 1.105171 and 1.161834 are cut above 1.1; .904837 and 1.051271 stay.
+    ['grpo@token/segment', 'seq-mean-token-mean', { clipLow: 0.1, clipHigh: 0.1 }, -0.077985, [0, 0, 0, 0, 0.106271, 0.214004, 0.175212]],
+    // And a dual clip of 1.2 takes the token with r = 1.284025, whose loss stands at 1.2.
+    ['grpo@token/segment', 'seq-mean-token-mean', { clipLow: 0.1, clipHigh: 0.1, dualClip: 1.2 }, -0.09199, [0, 0, 0, 0, 0.106271, 0, 0.175212]],
+    // Tokens 1.349859, 1.271249 above 1.2 and .637628 below .8 are cut; the others weigh s / 7.
+    ['grpo@sequence/token', 'token-mean', { clipLow: 0.2, clipHigh: 0.2 }, -0.239844, [0, -0.161878, -0.161878, 0, 0, 0.13589, 0.13589]],
+    // The same tokens are cut; the others weigh the ratio of their subsentence over 7.
+    ['gspo@segment/token', 'token-mean', { clipLow: 0.2, clipHigh: 0.2 }, -0.239009, [0, -0.157882, -0.165976, 0, 0, 0.129262, 0.150182]],
+  ] as const)('%s, %s, %j', (id, mode, hyper, loss, coefficients) => {
+    const got = evaluateObjective(getObjective(id), fixture, hyper, mode);
+    expectClose(got.loss, loss, 1e-6);
+    expectClose(got.coefficients.flatMap((row, i) => [...row].filter((_, t) => A.mask[i][t])), coefficients, 1e-6);
+  });
+});
+
+describe('what is measured of two levels', () => {
+  it('counts the clip at its level, and weighs the gradient by the ratio that weighs the advantage', () => {
+    const objective = getObjective('grpo@token/sequence');
+    const metrics = computeMetrics(objective, batch, { hyper: SAME_BAND });
+    const own = metrics.levels.sequence;
+    expect(own.widths).toEqual({ low: 0.1, high: 0.15 });
+    expect(metrics.clippedTokens).toBe(own.binding.tokens.both);
+    let [cut, all] = [0, 0];
+    batch.mask.forEach((mask, i) => {
+      const at = Array.from(mask, (_, t) => t).filter((t) => mask[t]);
+      const delta = (t: number) => batch.newLogp[i][t] - batch.oldLogp[i][t];
+      const s = Math.exp(at.reduce((sum, t) => sum + delta(t), 0) / at.length);
+      for (const t of at) {
+        const a = batch.advantages[i][t];
+        const weight = (Math.abs(a) / at.length / 4) * Math.min(Math.exp(delta(t)), 5) * (1 - Math.exp(batch.newLogp[i][t]));
+        all += weight;
+        if ((a > 0 && s > 1.15) || (a < 0 && s < 0.9)) cut += weight;
+      }
+    });
+    expect(cut).toBeGreaterThan(0);
+    expectClose(metrics.gradientClipped, cut / all, 1e-12);
+    // verl counts a dual clip of token ratios only.
+    const dual = computeMetrics(getObjective('grpo@sequence/token'), batch, { hyper: { ...SAME_BAND, dualClip: 1.1 } });
+    expect(dual.aliases['actor/pg_clipfrac_lower']).toBe(0);
+  });
+});
+
+describe('levels given beside an id', () => {
+  it.each([
+    ['grpo', { ratioLevel: 'sequence' }, 'grpo@sequence/token'],
+    ['grpo', { clipLevel: 'segment' }, 'grpo@token/segment'],
+    ['grpo', { ratioLevel: 'sequence', clipLevel: 'sequence' }, 'grpo@sequence'],
+    ['grpo@segment/sequence', { ratioLevel: 'own' }, 'grpo@token/sequence'],
+    ['grpo@segment', { ratioLevel: 'own', clipLevel: 'own' }, 'grpo'],
+    ['cispo', {}, 'cispo'],
+  ])('%s with %j is %s', (id, levels, want) => {
+    expect(withLevels(id, levels)).toBe(want);
+  });
+
+  it('are refused where there are none to set, or none of that name', () => {
+    expect(() => withLevels('cispo', { ratioLevel: 'token' })).toThrow(/levels of CISPO cannot be set/);
+    expect(() => withLevels('grpo', { clipLevel: 'word' })).toThrow(/clipLevel: “word” is no level/);
+    expect(() => withLevels('grpo', { clipLevel: null })).toThrow(/no level/);
+    expect(() => withLevels('nobody', { clipLevel: 'token' })).toThrow(/no objective/);
   });
 });
 

@@ -4,7 +4,7 @@ import { createConfigStore } from '../../src/store/configStore';
 import { levelOf, sparklines } from '../../src/store/selectors';
 import { createRunStore } from '../../src/store/runStore';
 import { OBJECTIVES } from '../../src/objectives';
-import { DECK_OBJECTIVES, FURTHER_OBJECTIVES } from '../../src/ui/panels/objectives';
+import { DECK_OBJECTIVES, deckObjectives, FURTHER_OBJECTIVES } from '../../src/ui/panels/objectives';
 import { glyphOf } from '../../src/ui/theme/Glyph';
 import { clipSentence, edgeText } from '../../src/ui/text/words';
 
@@ -35,6 +35,24 @@ describe('choosing an objective in the page', () => {
     store.getState().chooseObjective('grpo');
     expect(store.getState().config).toEqual(presetConfig('squeeze', 'small'));
     expect(OBJECTIVES.every((o) => PRESETS.some((p) => p.id === o.id && p.patch.objective === o.id))).toBe(true);
+  });
+
+  it('a mixture set by hand keeps every other setting, stands under its base in the deck, and ends where an objective is chosen', () => {
+    const store = createConfigStore(presetConfig('squeeze', 'small'));
+    const { chooseObjective } = store.getState();
+    chooseObjective('grpo@sequence/token');
+    expect(store.getState().config).toEqual({ ...presetConfig('squeeze', 'small'), objective: 'grpo@sequence/token' });
+    expect(deckObjectives('grpo@sequence/token').map((o) => [o.id, o.line === 'mixed by hand'])).toEqual([['grpo', true], ['sspo', false], ['gspo', false], ['sppo', false]]);
+    expect(deckObjectives('lpo@token').map((o) => o.id)).toContain('lpo');
+    expect([glyphOf('grpo@sequence/token'), glyphOf('grpo@token/segment'), glyphOf('sppo@sequence')]).toEqual(['token', 'segment', 'sppo']);
+    expect(levelOf('grpo@token/segment')).toBe('segment');
+    chooseObjective('gspo');
+    expect(store.getState().config).toEqual({ ...presetConfig('squeeze', 'small'), objective: 'gspo' });
+    store.getState().choosePreset('sppo-sequence');
+    expect(store.getState().config).toMatchObject({ objective: 'sppo@sequence', groupSize: 1, dualClip: 3 });
+    chooseObjective('sppo');
+    expect(store.getState().config).toMatchObject({ objective: 'sppo', groupSize: 1, dualClip: 3 });
+    expect(store.getState().notices).toEqual([]);
   });
 
   it('says what its clip does', () => {

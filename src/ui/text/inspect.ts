@@ -2,6 +2,7 @@ import { hyperparametersOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
 import { advantageNote, advantagesFor } from '../../lens/advantage';
 import { bindingEdge, branchesOf, surrogateBranches, type Branches } from '../../lens/marks';
+import { getObjective } from '../../objectives';
 import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
 import { ratioLevel } from '../charts/looks';
 import type { TokenAddress } from '../charts/types';
@@ -79,7 +80,7 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
     segment: { text: text(span.start, span.end), before: text(span.start, t), after: text(t + 1, span.end), number: spanIndex + 1, count: spans.length },
     unitTokens: level === 'token' ? 1 : level === 'segment' ? span.end - span.start : row.tokens.length,
     inUse,
-    surrogate: surrogateOf(inUse, hyperparametersOf(config)['dualClip'] ?? 0),
+    surrogate: getObjective(config.objective).ratioLevel ? null : surrogateOf(inUse, hyperparametersOf(config)['dualClip'] ?? 0),
     others: COMPARED.map((objective) => (objective === config.objective ? inUse : compare(config.objective === 'lpo' && objective === 'sspo' ? 'lpo' : objective))),
     sppoNote: advantageNote('sppo', batch),
     value: valueFacts(batch, row, t),
