@@ -1,7 +1,9 @@
 import { useState } from 'react';
 import { CrossIcon } from '../theme/icons';
 import { Button } from '../controls/Button';
+import { knowsCritic } from '../../store/critic';
 import { DRAWER, useMedia } from '../hooks';
+import { useConfig } from '../session';
 import { ErrorBanner, PendingBanner } from './Banner';
 import type { BatchView } from './batchView';
 import { CapabilityLine } from './CapabilityLine';
@@ -38,6 +40,7 @@ export function DeskView({ view }: { view: BatchView }) {
 /** Rollouts and the inspector; on narrower screens the inspector slides over the rollouts. */
 function LowerRow({ view }: { view: BatchView }) {
   const drawer = useMedia(DRAWER);
+  const critic = useConfig((state) => knowsCritic(state.config));
   const [wanted, setWanted] = useState(false);
   const open = wanted || view.selected !== null;
   const close = () => {
@@ -57,7 +60,7 @@ function LowerRow({ view }: { view: BatchView }) {
           </section>
         ) : (
           <Button className="drawer-open" onClick={() => setWanted(true)}>
-            Formula, and why a token is clipped
+            {critic ? 'Formula, critic, and why a token is clipped' : 'Formula, and why a token is clipped'}
           </Button>
         )
       ) : (
