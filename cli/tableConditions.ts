@@ -69,6 +69,7 @@ export const CONDITIONS: readonly Condition[] = [
     native: { main: { end: '.90 ± .02', ev: '.91', clip: '.003' } },
   },
   ...['drGrpo', 'dapo', 'gspoToken', 'gmpo', 'gmpo-paper', 'cispo', 'cispo-trap', 'dcpo', 'sapo', 'reinforce', 'rloo'].map(fromPreset),
+  ...['sppo-segment', 'sppo-sequence'].map((id) => ({ ...fromPreset(id), steps: { main: 60, small: 120 } })),
   { ...fromPreset('lpo'), title: 'LPO .03' },
   // The native study's reference was SPPO with the baseline 0; here log-likelihood of right answers, the same thing while ratios are 1.
   { ...fromPreset('rft'), steps: { main: 60, small: 120 }, native: { main: { end: '.990 ± .001' } } },
