@@ -1,4 +1,6 @@
 import type { ModelId } from '../model/config';
+import { ESTIMATORS, OBJECTIVES, type Objective } from '../objectives';
+import { isShared } from './ownFields';
 import type { RunConfig } from './runConfig';
 
 /** A named setting: what differs from the common ground of experiments.md section 5. Data only; presets.ts makes configurations of it. */
@@ -18,7 +20,7 @@ const sppo = { objective: 'sppo', groupSize: 1, dualClip: 3 } as const;
 /** One answer per prompt; on software adapters half as many prompts, so that a step stays short. */
 const sppoRows = { main: { prompts: 128 }, small: { prompts: 64 } } as const;
 
-export const PRESETS: readonly Preset[] = [
+const LISTED: readonly Preset[] = [
   {
     id: 'grpo',
     title: 'GRPO',
@@ -238,6 +240,25 @@ export const PRESETS: readonly Preset[] = [
     patch: { objective: 'grpo', samplerLag: 4 },
   },
 ];
+
+/** The preset of an objective that nobody has sized for the tiny model: what its definition says. */
+export function definitionPreset(objective: Objective): Preset {
+  const { id, title, summary, hyperparameters, advantageEstimator, lossAggMode } = objective;
+  const level = { token: 'Token', segment: 'Segment', sequence: 'Sequence' }[objective.importanceSamplingLevel];
+  const settings = hyperparameters.filter(({ name }) => isShared(name)).map(({ name, default: value }) => [name.startsWith('clip') ? `${name}${level}` : name, value] as const);
+  const isSingle = ESTIMATORS[advantageEstimator].answers === 'one';
+  return {
+    id,
+    title,
+    description: summary.split(/(?<=\.) /)[0],
+    kind: 'stable',
+    patch: { objective: id, lossAggMode, ...Object.fromEntries(settings), ...(isSingle && { groupSize: 1 }) },
+    ...(isSingle && { byModel: sppoRows }),
+  };
+}
+
+/** Those of the list, and one for every objective that has none there. */
+export const PRESETS: readonly Preset[] = [...LISTED, ...OBJECTIVES.filter(({ id }) => !LISTED.some((preset) => preset.id === id)).map(definitionPreset)];
 
 /** Step size that suits a model size (experiments.md section 5). */
 export const MODEL_PATCH: Record<ModelId, Partial<RunConfig>> = { main: { learningRate: 3e-4 }, small: { learningRate: 4e-4 } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import golden from '../fixtures/objectives.json';
-import { computeMetrics, criticLoss, evaluateObjective, groupAdvantages, k1, k2, k3, sequenceAdvantages } from '../../src/objectives';
+import { computeMetrics, criticLoss, evaluateObjective, groupAdvantages, k1, k2, k3, OBJECTIVES, sequenceAdvantages } from '../../src/objectives';
 import { expectClose } from '../helpers/expectClose';
 import { fixtureA, GOLDEN_CASES } from './goldenCases';
 
@@ -8,6 +8,11 @@ import { fixtureA, GOLDEN_CASES } from './goldenCases';
 const TOLERANCE = 1e-6;
 
 describe('golden vectors', () => {
+  it('are there for every objective, off policy', () => {
+    const covered = new Set(GOLDEN_CASES.filter(({ batch }) => batch.newLogp !== batch.oldLogp).map((c) => c.objective.id));
+    expect(OBJECTIVES.map((o) => o.id).filter((id) => !covered.has(id))).toEqual([]);
+  });
+
   it.each(GOLDEN_CASES.map((c) => [c.name, c] as const))('%s', (_, c) => {
     const result = evaluateObjective(c.objective, c.batch, c.hyper, c.mode);
     if (c.loss !== undefined) expectClose(result.loss, c.loss, TOLERANCE, 'loss');

@@ -152,6 +152,20 @@ function onPolicyCases(): GoldenCase[] {
   );
 }
 
+/** Without a ratio the gradient is the on-policy one wherever the policy has gone; RFT has it for successes alone. */
+function ratioFreeCases(): GoldenCase[] {
+  const { tokmean: c } = golden['on-policy (all ratios 1) coef: GRPO/token-mean/Dr/GSPO'];
+  return [['reinforce', c] as const, ['rft', [c[0], 0]] as const].map(([id, [right, wrong]]) => ({
+    name: `off-policy ${id} token-mean`,
+    objective: getObjective(id),
+    hyper: {},
+    mode: 'token-mean',
+    batch: fixtureA(),
+    coefficients: golden.fixture.mask.map((row, i) => row.map((m) => (m ? [right, wrong][i] : 0))),
+    clipped: golden.fixture.mask.map((row, i) => row.map((m) => (m && id === 'rft' && i === 1 ? 1 : 0))),
+  }));
+}
+
 export const GOLDEN_CASES: readonly GoldenCase[] = [
   token('T1 GRPO seq-mean-token-mean', 'GRPO eps.2 seq-mean-token-mean', {}, 'seq-mean-token-mean'),
   token('T2 GRPO token-mean', 'GRPO eps.2 token-mean', {}, 'token-mean'),
@@ -183,6 +197,8 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   plain('C4 CISPO cap .2, the trap', 'cispo', 'CISPO TRL default mistake cap 0.2', { cap: 0.2 }, 'token-mean'),
   plain('D1 DCPO .16/.2', 'dcpo', 'DCPO .16/.2 token-mean', {}, 'token-mean'),
   plain('A1 SAPO 1/1.05', 'sapo', 'SAPO 1/1.05', {}, 'seq-mean-token-mean'),
+  token('T2 PPO', 'GRPO eps.2 token-mean', {}, 'token-mean', 'ppo'),
+  ...ratioFreeCases(),
   ...quadrantCases(),
   ...onPolicyCases(),
 ];
