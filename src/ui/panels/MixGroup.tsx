@@ -1,8 +1,6 @@
-import { formatValue } from '../../config/fields';
-import { estimatorOf } from '../../config/hyper';
 import { mixtureWarnings } from '../../config/warnings';
 import { LEVELS, type Level } from '../../core/levels';
-import { ESTIMATORS, getObjective, mixtureId, mixtureOf, type Mixture } from '../../objectives';
+import { getObjective, mixtureId, mixtureOf, type Mixture } from '../../objectives';
 import { Button } from '../controls/Button';
 import { Disclosure } from '../controls/Disclosure';
 import { Field } from '../controls/Field';
@@ -20,14 +18,10 @@ export function MixGroup() {
   const objective = getObjective(config.objective);
   const mixture = mixtureOf(config.objective);
   const warnings = mixtureWarnings(config);
-  const parts = [
-    mixture ? levelsOf(mixture) : `${objective.title} as it is`,
-    formatValue('lossAggMode', config.lossAggMode),
-    `advantage: ${ESTIMATORS[estimatorOf(config)].title}`,
-    ...(warnings.length > 0 ? [warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`] : []),
-  ];
+  // One line, or the rail would not fit beside the rest.
+  const parts = [mixture ? levelsOf(mixture) : `${objective.title} as it is`, ...(warnings.length > 0 ? [warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`] : [])];
   return (
-    <Disclosure title="Mix by hand" summary={parts.join('; ')}>
+    <Disclosure title="Mix by hand" summary={parts.join(', ')}>
       {warnings.map((warning) => (
         <p key={warning} className="note" role="status">
           {warning}
