@@ -1,9 +1,12 @@
 import { LEVELS, type Level } from '../core/levels';
+import { gspo } from './defs/gspo';
+import { grpo } from './defs/grpo';
+import { lpo } from './defs/lpo';
 import { clippedObjective, clipWidth, klPenalty, logRatioAt, ratioAt, tokenCarrying } from './defs/shared';
 import { ESTIMATORS } from './estimators';
-import { add, advantage, and, gt, hyper, lt, min, mul, neg, or, select, stopGrad, sub, type Expr } from './expr';
+import { add, advantage, and, gt, hyper, lt, min, mul, named, neg, or, select, stopGrad, sub, type Expr } from './expr';
 import { hyperNames } from './graph';
-import { defineObjective, type Objective } from './objective';
+import { defineObjective, type Objective, type Source } from './objective';
 
 /**
  * Clipped surrogates with their granularity set by hand: which ratio weighs the advantage, and which ratio is held against the band.
@@ -23,8 +26,10 @@ const WORD: Record<Level, string> = { token: 'token', segment: 'subsentence', se
 /** Widths that a level starts with where the objective brings none of its own: those sized for the tiny model. */
 const USUAL_WIDTH: Record<Level, number> = { token: 0.2, segment: 0.05, sequence: 0.01 };
 
-/** Published objectives whose ratio and clip a level stands for. */
+/** Published objectives whose ratio and clip a level stands for, and where they are read up. */
 const PUBLISHED: Record<Level, string> = { token: 'PPO and GRPO', segment: 'LPO', sequence: 'GSPO' };
+const SOURCE: Record<Level, Source> = { token: grpo.sources[0], segment: lpo.sources[0], sequence: gspo.sources[0] };
+const MASK_SOURCE: Source = { label: 'MiniMax-M1', url: 'https://arxiv.org/abs/2506.13585', note: 'Eq. 6 and 7: a mask on the tokens that a clip would cut, apart from the ratio that weighs.' };
 
 /** True for an objective whose two levels can be set: PPO's surrogate in a band of plain widths. */
 export function isMixable({ isClippedSurrogate, widths }: Objective): boolean {
@@ -74,6 +79,7 @@ export function mixedObjective(mixture: Mixture): Objective {
     title: `${base.title}, ${isSame ? `${WORD[ratioLevel]} ratio` : `${WORD[ratioLevel]} ratio, ${WORD[clipLevel]} clip`}`,
     summary: `${summaryOf(mixture)} Otherwise ${base.title}: ${base.summary}`,
     caveat: caveatOf(mixture),
+    sources: sourcesOf(mixture),
     importanceSamplingLevel: clipLevel,
     ...(!isSame && { ratioLevel }),
     hyperparameters: base.hyperparameters
@@ -95,10 +101,10 @@ function weighingRatio(base: Objective, level: Level, isSame: boolean): Expr {
 
 function maskedParts(ratio: Expr, clipLevel: Level, { low, high }: { low: Expr; high: Expr }): ReturnType<typeof clippedObjective> {
   const judged = ratioAt(clipLevel);
-  const isCut = or(and(gt(advantage, 0), gt(judged, add(1, high))), and(lt(advantage, 0), lt(judged, sub(1, low))));
+  const isCut = named('cut', 'M_{i,t}', clipLevel, or(and(gt(advantage, 0), gt(judged, add(1, high))), and(lt(advantage, 0), lt(judged, sub(1, low)))));
   const plain = neg(mul(ratio, advantage));
   const isDual = and(gt(hyper('dualClip'), 0), lt(advantage, 0));
-  const held = select(isCut, stopGrad(plain), plain);
+  const held = named('maskedLoss', 'L^{\\text{mask}}_{i,t}', null, select(isCut, stopGrad(plain), plain));
   return {
     loss: add(select(isDual, min(held, neg(mul(hyper('dualClip'), advantage))), held), klPenalty()),
     logRatio: logRatioAt(clipLevel),
@@ -118,4 +124,9 @@ function summaryOf({ ratioLevel, clipLevel }: Mixture): string {
 function caveatOf({ base, ratioLevel, clipLevel }: Mixture): string {
   const levels = ratioLevel === clipLevel ? `Ratio and clip are those of ${PUBLISHED[ratioLevel]}` : `The ratio is that of ${PUBLISHED[ratioLevel]} and the clip looks at that of ${PUBLISHED[clipLevel]}`;
   return `${levels}; together with the rest of ${base.title} this is a mixture set by hand${base.id === 'sppo' ? ', our extension' : ''}, not a published method.`;
+}
+
+function sourcesOf({ base, ratioLevel, clipLevel }: Mixture): Source[] {
+  const more = ratioLevel === clipLevel ? [SOURCE[ratioLevel]] : [SOURCE[ratioLevel], SOURCE[clipLevel], MASK_SOURCE];
+  return [...base.sources, ...more.filter(({ url }) => !base.sources.some((source) => source.url === url))];
 }

@@ -2,8 +2,8 @@ import { useLayoutEffect, useMemo, useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
 import type { Level } from '../../core/levels';
 import { LEVEL_TITLE, LEVELS } from '../../core/levels';
-import { getObjective, HISTOGRAM_EDGES } from '../../objectives';
-import { Glyph, glyphOf } from '../theme/Glyph';
+import { baseOf, getObjective, HISTOGRAM_EDGES } from '../../objectives';
+import { Glyph } from '../theme/Glyph';
 import { fraction, percent, ratio, significant } from '../theme/numbers';
 import { prepareCanvas, readColours } from './canvas';
 import { drawClipRow, shareY, ZERO_LIFT } from './drawClipRow';
@@ -147,10 +147,10 @@ function ColumnHead({ level, objective, inUse, width, compact }: ColumnHeadProps
   const hasBand = getObjective(owner).widths !== null;
   return (
     <div className={styles.columnHead}>
-      <Glyph kind={level === 'token' ? 'token' : glyphOf(owner)} />
+      <Glyph kind={level} />
       <h3>{LEVEL_TITLE[level]}</h3>
       <span className={inUse && hasBand ? styles.inUse : styles.quiet}>
-        {!compact && <span className={styles.owner}>{objectiveTitle(owner)} </span>}
+        {!compact && <span className={styles.owner}>{baseOf(owner) === owner ? objectiveTitle(owner) : 'mixed'} </span>}
         {widthLabel(width)}
         {inUse && hasBand && (compact ? <span className="visually-hidden">, in use</span> : ', in use')}
       </span>

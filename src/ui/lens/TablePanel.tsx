@@ -4,7 +4,7 @@ import type { LensTableRow } from '../../lens/types';
 import { OBJECTIVES } from '../../objectives';
 import { levelColour } from '../charts/looks';
 import { Button } from '../controls/Button';
-import { Glyph, GLYPH_HUE } from '../theme/Glyph';
+import { Glyph, GLYPH_HUE, glyphOf } from '../theme/Glyph';
 import { fraction, percent, ratio, scientific, setting } from '../theme/numbers';
 import { columnHelp } from './engine';
 import { useLens, useLensModel } from './context';
@@ -112,7 +112,7 @@ const maxText = (value: number) => (value >= 1e5 ? scientific(value, 2) : ratio(
 
 function Row({ row }: { row: LensTableRow }) {
   const { own, metrics, level } = row;
-  const glyph = row.objective === 'sppo' ? 'sppo' : level;
+  const glyph = glyphOf(row.objective);
   const hue = glyph === 'sppo' ? GLYPH_HUE.sppo : levelColour(level);
   const binding = own.binding.tokens;
   return (

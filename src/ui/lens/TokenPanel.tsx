@@ -7,7 +7,7 @@ import { Select } from '../controls/Select';
 import { Button } from '../controls/Button';
 import { ratioColour, ratioTextColour } from '../text/ratioBins';
 import { edgeText } from '../text/words';
-import { Glyph } from '../theme/Glyph';
+import { Glyph, glyphOf } from '../theme/Glyph';
 import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
 import { explain } from './engine';
 import { comparedTex, objectiveOptions } from './formulas';
@@ -159,7 +159,7 @@ function Verdicts({ explanation, inFormula }: { explanation: TokenExplanation; i
           <tr key={line.objective} className={line.objective === inFormula ? styles.inForce : ''}>
             <th scope="row">
               <span className={styles.objective} title={line.note ?? undefined}>
-                <Glyph kind={line.objective === 'sppo' ? 'sppo' : line.level} />
+                <Glyph kind={glyphOf(line.objective)} />
                 {line.title}
               </span>
             </th>

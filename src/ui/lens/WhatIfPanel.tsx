@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { LEVELS, LEVEL_TITLE } from '../../core/levels';
 import type { ClipState } from '../../lens/types';
-import { levelColour, objectiveTitle, ratioLevel } from '../charts/looks';
+import { levelColour, objectiveTitle } from '../charts/looks';
 import { Button } from '../controls/Button';
-import { Glyph } from '../theme/Glyph';
+import { Glyph, glyphOf } from '../theme/Glyph';
 import { fraction, ratio, signed } from '../theme/numbers';
 import { longer, moveToken } from './engine';
 import { useLens, useLensModel, useShown } from './context';
@@ -99,7 +99,7 @@ export function WhatIfPanel() {
               <tr key={objective}>
                 <th scope="row">
                   <span className={styles.objective}>
-                    <Glyph kind={objective === 'sppo' ? 'sppo' : ratioLevel(objective)} />
+                    <Glyph kind={glyphOf(objective)} />
                     {objectiveTitle(objective)}
                   </span>
                 </th>
