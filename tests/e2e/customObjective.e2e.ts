@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { axeFindings } from '../helpers/axe';
 import { launchChromium, ratioscope, serveDist, waitForStep, watch, type PageProblems } from '../helpers/chromium';
 
 /** A person writes GRPO by hand in the real page, trains with it, shares it and looks at its kernel. The tests build on each other. */
@@ -27,6 +28,12 @@ async function write(text: string) {
   await page.keyboard.press('Control+a');
   await page.keyboard.insertText(text);
 }
+
+/** By the attribute: the page's own switch lies behind the dialog. */
+const otherTheme = () => page.evaluate(() => {
+  const { dataset } = document.documentElement;
+  dataset.theme = dataset.theme === 'light' ? 'dark' : 'light';
+});
 
 const report = async () => (await ratioscope.snapshot(page)).report;
 
@@ -66,6 +73,7 @@ describe('an objective of one\u2019s own', () => {
     await write('-seg');
     await page.keyboard.type('R');
     await expect.poll(() => page.locator('.cm-tooltip-autocomplete').innerText()).toContain('segRatio');
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
     await page.getByRole('option', { name: /segRatio/ }).click();
     await expect.poll(() => editor().innerText()).toBe('-segRatio');
   });
@@ -77,6 +85,21 @@ describe('an objective of one\u2019s own', () => {
     expect(words).toMatch(/central differences: 14 tokens, largest difference/);
     expect(words).toMatch(/GPU against CPU: 14 tokens/);
     expect(await dialog().locator('.katex').count()).toBeGreaterThan(1);
+  });
+
+  test('the editor is accessible: axe finds nothing with a good text, with a bad one, in the other theme and on a phone', async () => {
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
+    await write('-ratoi * adv');
+    await expect.poll(() => dialog().getByRole('alert').isVisible()).toBe(true);
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
+    await write(TYPED);
+    await expect.poll(() => dialog().getByTestId('verdicts').locator('li[data-ok=true]').count(), { timeout: 30_000 }).toBe(3);
+    await otherTheme();
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
+    await otherTheme();
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   test('exports what was typed', async () => {
@@ -112,6 +135,10 @@ describe('an objective of one\u2019s own', () => {
     expect(await kernel.getByTestId('wgsl').innerText()).toContain('@compute');
     expect(await kernel.getByTestId('kernel-check').innerText()).toContain('They agree');
     expect(await kernel.innerText()).toContain('loss = -scale * surrogate;');
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
+    await otherTheme();
+    expect(await axeFindings(page, 'dialog')).toEqual([]);
+    await otherTheme();
     await page.keyboard.press('Escape');
     await expect.poll(() => kernel.count()).toBe(0);
   });
