@@ -10,8 +10,8 @@ import { Disclosure } from '../controls/Disclosure';
 import { EpsSliders, type EpsTick } from '../controls/EpsSliders';
 import { CustomParameters } from '../editor/ParameterSliders';
 import { Segmented } from '../controls/Segmented';
-import { useConfig, useRun } from '../session';
-import { fraction, grouped, setting } from '../theme/numbers';
+import { useConfig } from '../session';
+import { fraction, setting } from '../theme/numbers';
 import { MixGroup } from './MixGroup';
 import { SettingField } from './SettingField';
 
@@ -99,11 +99,10 @@ export function ClipGroup() {
             value={config.objective}
             onChange={choose}
             options={[
-              { value: 'sspo', label: 'by entropy' },
+              { value: 'sspo', label: 'by entropy (ours)' },
               { value: 'lpo', label: 'fixed (LPO)' },
             ]}
           />
-          {config.objective === 'sspo' ? <p className="note">Entropy rule and bounds are ours.</p> : null}
         </div>
       ) : null}
     </section>
@@ -176,10 +175,8 @@ export function LearningGroup() {
 
 export function TaskGroup() {
   const config = useConfig((state) => state.config);
-  const base = useRun((state) => state.base);
-  const size = base ? `${grouped(base.parameters)} parameters` : '';
   return (
-    <Disclosure title="Task and model" summary={[formatValue('task', config.task), config.model, size].filter(Boolean).join(', ')}>
+    <Disclosure title="Task and model" summary={`${formatValue('task', config.task)}, ${config.model}`}>
       <SettingField name="task" />
       <SettingField name="model" />
       <SettingField name="totalSteps" label="Planned steps" />
