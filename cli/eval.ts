@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { UserError } from '../src/core/errors';
 import type { Level } from '../src/core/levels';
 import { requestNodeGpu } from '../src/gpu/nodeGpu';
@@ -14,22 +12,25 @@ import {
   LOSS_AGG_MODES,
   metricsOf,
   OBJECTIVES,
+  withLevels,
   type ClipWidths,
   type CompactBatch,
+  type LevelSettings,
   type LossAggMode,
   type Objective,
   type ObjectiveBatch,
   type TokenResults,
 } from '../src/objectives';
-import { checkDifferences, registerCustom } from '../src/objectives/custom';
 import { parseArgs } from './args';
 import { objectivesMarkdown } from './objectivesDoc';
 import { choice, defaultCredit, readAdvantages, readNumber, setCredit, type CreditSettings } from './evalAdvantages';
+import { readInput, readObjective } from './files';
 import { parseBatches, present, readBatch, type RawBatch } from './evalInput';
 
 const HELP = `ratioscope eval: what an objective says about a batch, as JSON.
   --objective <id>     ${OBJECTIVES.map((o) => o.id).join(', ')}; a batch may carry its own.
                        <id>@<level> or <id>@<ratio level>/<clip level> mixes levels (token, segment, sequence), e.g. sppo@sequence
+  --ratio-level <level>, --clip-level <level>  the same beside an id: token, segment, sequence or own; ratioLevel and clipLevel in a batch
   --objective-file <file>  an objective of your own, as the page's editor exports it; it is checked against central differences first
   --input <file>       a JSON object, or JSON Lines (one batch, one result a line); - reads stdin
   --set name=value     any of the objective's hyperparameters (clipLow, clipHigh, dualClip, beta, ...), lossAggMode,
@@ -55,7 +56,7 @@ interface Settings {
 
 /** Prints one JSON result per batch. Throws UserError on bad input. */
 export async function run(argv: string[]): Promise<number> {
-  const args = parseArgs(argv, { known: ['objective', 'objective-file', 'input', 'set', 'device', 'list', 'markdown', 'help'], flags: ['list', 'markdown', 'help'] });
+  const args = parseArgs(argv, { known: ['objective', 'objective-file', 'ratio-level', 'clip-level', 'input', 'set', 'device', 'list', 'markdown', 'help'], flags: ['list', 'markdown', 'help'] });
   if (args.values.help) process.stdout.write(HELP);
   else if (args.values.list) process.stdout.write(args.values.markdown ? objectivesMarkdown() : `${JSON.stringify(listObjectives(), null, 2)}\n`);
   if (args.values.help || args.values.list) return 0;
@@ -64,14 +65,15 @@ export async function run(argv: string[]): Promise<number> {
   if (objectiveFile !== undefined && args.values.objective !== undefined) throw new UserError('--objective and --objective-file are both given.', 'Give one of them.');
   if (device !== 'cpu' && device !== 'webgpu') throw new UserError(`There is no device "${device}".`, 'Known: cpu, webgpu.');
   if (!input) throw new UserError('--input is missing.', 'Give a file, or - for stdin.');
-  const objective = objectiveFile === undefined ? args.values.objective : await readObjective(objectiveFile);
+  const objective = objectiveFile === undefined ? args.values.objective : (await readObjective(objectiveFile)).objective.id;
+  const levels = { ratioLevel: args.values['ratio-level'], clipLevel: args.values['clip-level'] };
   const batches = parseBatches(await readInput(input));
   const gpu = device === 'webgpu' ? await requestNodeGpu() : null;
   try {
     const lines: string[] = [];
     for (const [i, raw] of batches.entries()) {
       try {
-        lines.push(JSON.stringify(await evaluate(raw, objective, args.sets, gpu)));
+        lines.push(JSON.stringify(await evaluate(raw, { objective, levels, sets: args.sets }, gpu)));
       } catch (error) {
         if (error instanceof UserError && batches.length > 1) throw new UserError(`Batch ${i + 1}: ${error.message}`, error.hint);
         throw error;
@@ -84,14 +86,6 @@ export async function run(argv: string[]): Promise<number> {
   return 0;
 }
 
-/** Reads an objective from a file and makes it known; its id. Throws UserError on what is wrong in it, with line and column. */
-async function readObjective(file: string): Promise<string> {
-  const { objective } = registerCustom((await readInput(file)).replace(/\r\n?/g, '\n'));
-  const check = checkDifferences(objective);
-  if (!check.ok) throw new UserError(`The gradient of ${objective.title} differs from central differences by ${check.maxError.toPrecision(2)} of its size.`, 'Its loss may be too steep for differences; look for exp of large numbers.');
-  return objective.id;
-}
-
 /** The metadata of every objective: what the page's controls and docs/objectives.md are made from. */
 export function listObjectives() {
   return OBJECTIVES.map(({ id, title, summary, caveat, importanceSamplingLevel, lossAggMode, advantageEstimator, hyperparameters, sources }) => ({
@@ -99,29 +93,21 @@ export function listObjectives() {
   }));
 }
 
-async function readInput(input: string): Promise<string> {
-  if (input === '-') {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString('utf8');
-  }
-  // npm runs scripts in the project's folder; the path is meant from where the person stands.
-  for (const folder of [process.env.INIT_CWD, process.cwd()]) {
-    if (!folder) continue;
-    try {
-      return readFileSync(resolve(folder, input), 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new UserError(`${input} cannot be read (${(error as Error).message}).`);
-    }
-  }
-  throw new UserError(`There is no file ${input}.`, 'Give a file, or - for stdin.');
+/** What the command line says of every batch that does not say otherwise. */
+interface Defaults {
+  objective: string | undefined;
+  levels: LevelSettings;
+  sets: Record<string, string>;
 }
 
-async function evaluate(raw: RawBatch, defaultObjective: string | undefined, sets: Record<string, string>, gpu: GpuContext | null) {
-  const id = raw.objective ?? defaultObjective;
+async function evaluate(raw: RawBatch, defaults: Defaults, gpu: GpuContext | null) {
+  const id = raw.objective ?? defaults.objective;
   if (id === undefined) throw new UserError('No objective is named.', 'Give --objective, or "objective" in the batch.');
-  const objective = getObjective(String(id));
-  const settings = readSettings(objective, { ...sets, ...readOwnSets(raw) });
+  const { ratioLevel, clipLevel, ...sets } = { ...defaults.sets, ...readOwnSets(raw) };
+  const objective = getObjective(
+    withLevels(String(id), { ratioLevel: raw.ratioLevel ?? ratioLevel ?? defaults.levels.ratioLevel, clipLevel: raw.clipLevel ?? clipLevel ?? defaults.levels.clipLevel }),
+  );
+  const settings = readSettings(objective, sets);
   const { notes, ...withoutAdvantages } = readBatch(raw);
   if (objective.importanceSamplingLevel === 'segment' && !present(raw.segments) && !present(raw.tokens)) {
     throw new UserError(`${objective.title} has a ratio per subsentence, but neither segments nor tokens are given.`, 'Give integer ids or the token strings [B][T].');
@@ -151,7 +137,7 @@ async function evaluate(raw: RawBatch, defaultObjective: string | undefined, set
 
 /** The kernel's numbers in place of the reference's; the band's widths are not its output and stay. */
 async function onGpu(gpu: GpuContext, objective: Objective, c: CompactBatch, reference: TokenResults, hyper: Record<string, number>): Promise<TokenResults> {
-  const inputs = { ...c, newLogp: c.logp, targets: new Uint32Array(c.count), respStart: c.seqStart };
+  const inputs = { ...c, entropy: c.entropy ?? new Float64Array(c.count), newLogp: c.logp, targets: new Uint32Array(c.count), respStart: c.seqStart };
   const out = await runPolicyLoss(gpu, compileTokenLoss(objective), inputs, hyper);
   const column = (k: number) => Float64Array.from({ length: c.count }, (_, t) => out[t * 4 + k]);
   return { ...reference, coefficient: column(0), loss: column(1), logRatio: column(2), clipped: column(3) };

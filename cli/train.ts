@@ -2,18 +2,21 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { UserError } from '../src/core/errors';
 import type { RunConfig } from '../src/config/runConfig';
 import { parseArgs } from './args';
+import { readObjective } from './files';
 import { HeadlessTrainer } from './headless';
 import { countFrom, optionLists, runConfigFrom } from './runOptions';
 import { summarise, type RunSummary } from './summary';
 
-const OPTIONS = ['objective', 'preset', 'model', 'task', 'seed', 'steps', 'out', 'set', 'eval-prompts', 'models', 'help'] as const;
+const OPTIONS = ['objective', 'objective-file', 'preset', 'model', 'task', 'seed', 'steps', 'out', 'set', 'eval-prompts', 'models', 'help'] as const;
 
 const help = (): string => `Trains a policy without a browser, with the code that the page runs.
 
-Usage: npm run -s ratioscope -- train [--objective <id>] [--preset <id>] [--model main|small] [--task <id>]
+Usage: npm run -s ratioscope -- train [--objective <id> | --objective-file <file>] [--preset <id>] [--model main|small] [--task <id>]
          [--seed n] [--steps n] [--out metrics.jsonl] [--set name=value ...] [--eval-prompts n] [--models folder]
 
 One line of JSON per step and per evaluation goes to --out, progress to stderr, a closing summary to stdout.
+--objective-file: an objective of your own, as the page's editor exports it; checked against central differences first. --set name=value
+sets its parameters too.
 --eval-prompts: held-out prompts of the last evaluation, at temperature 1 and greedy (256).
 --models: folder of the base policies (public/models).
 
@@ -27,7 +30,8 @@ export async function run(argv: string[]): Promise<number> {
     process.stdout.write(help());
     return 0;
   }
-  const config = runConfigFrom(args);
+  const { 'objective-file': file } = args.values;
+  const config = runConfigFrom(args, file === undefined ? null : await readObjective(file));
   const evalPrompts = countFrom('eval-prompts', args.values['eval-prompts'], 256, 1);
   const out = args.values.out === undefined ? null : openLines(args.values.out);
   const trainer = await HeadlessTrainer.open(config.model, args.values.models);

@@ -101,6 +101,18 @@ describe('golden vectors through the command', () => {
 });
 
 describe('input', () => {
+  it('levels beside the objective, in the command or in the batch', async () => {
+    const batches = [{ ...fixture, set: { clipLow: 0.03, clipHigh: 0.14 } }, { ...fixture, ratioLevel: 'own', set: { clipLevel: 'own', clipLow: 0.2, clipHigh: 0.2 } }];
+    const all = results(await ratioscope(['eval', '--objective', 'grpo', '--ratio-level', 'sequence', '--clip-level', 'sequence', '--input', file('levels.jsonl', ...batches)]));
+    expect(all.map((r) => r.objective)).toEqual(['grpo@sequence', 'grpo']);
+    expectClose(all[0].loss, golden['GSPO .03/.14'].loss, 1e-6);
+    expectClose(all[0].coefficients.flat(), golden['GSPO .03/.14'].coef.flat(), 1e-6);
+    expect(all[0].notes ?? []).toEqual([]);
+    const refused = await ratioscope(['eval', '--objective', 'cispo', '--clip-level', 'token', '--input', file('a.json', fixture)]);
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toMatch(/levels of CISPO cannot be set/);
+  });
+
   it('one object, --objective, --set and [B] advantages', async () => {
     const [result] = results(await ratioscope(['eval', '--objective', 'gspo', '--set', 'clipLow=0.03', '--set', 'clipHigh=0.14', '--input', file('a.json', fixture)]));
     const want = golden['GSPO .03/.14'];

@@ -9,6 +9,7 @@ import { run } from '../../cli/train';
 import { presetConfig } from '../../src/config/presets';
 import type { RunConfig } from '../../src/config/runConfig';
 import { validateConfig } from '../../src/config/validate';
+import { registerCustom } from '../../src/objectives/custom';
 import { Trainer } from '../../src/trainer/trainer';
 import { FakeEngine } from '../helpers/fakeEngine';
 import { fakeTask, habit } from '../helpers/fakeTask';
@@ -33,12 +34,33 @@ describe('the configuration of a run on the command line', () => {
     expect(settableNames()).toContain('samplerPrecision');
   });
 
+  it('takes the levels of a mixture, and then clipLow at the level that it clips', () => {
+    expect(config('--objective sppo --set ratioLevel=sequence --set clipLevel=segment --set clipLow=0.07')).toEqual({
+      ...presetConfig('sppo', 'small'), objective: 'sppo@sequence/segment', clipLowSegment: 0.07,
+    });
+    expect(config('--objective grpo@sequence').objective).toBe('grpo@sequence');
+    expect(config('--preset sppo-segment')).toMatchObject({ objective: 'sppo@segment', groupSize: 1 });
+    expect(settableNames()).toContain('clipLevel');
+  });
+
   it.each([
+    ['--objective cispo --set ratioLevel=token', /levels of CISPO cannot be set/], ['--set clipLevel=word', /“word” is no level/], ['--objective grpo@word', /no objective "grpo@word"/],
     ['--objective ppo9', /no objective "ppo9"/], ['--preset nope', /no preset "nope"/], ['--model huge', /no model "huge"/], ['--task nope', /no task "nope"/],
     ['--set colour=red', /colour: there is no such setting/], ['--set epochs=99', /99.* lies outside 1 to 8/], ['--set epochs=two', /not a number/],
     ['--set minibatches=3', /must divide the 128 answers/], ['--seed -1', /lies outside/], ['--set objective=gspo', /no such setting/],
   ])('refuses %s', (line, message) => {
     expect(() => config(line)).toThrow(message);
+  });
+
+  it('takes an objective from a file, its parameters by --set, and says what is wrong with either', () => {
+    const typed = registerCustom('title "Mine"\nlevel sequence\naggregation token-mean\nparam clipHigh = 0.03 in 0..1;\nparam tau = 2 in 0.5..4;\n-min(seqRatio * adv, clip(seqRatio, 0, 1 + clipHigh) * adv) * tau');
+    const of = (line: string[]) => runConfigFrom(parseArgs(line, { known: ['objective', 'preset', 'set', 'steps'] }), typed);
+    const mine = of(['--set', 'tau=3', '--set', 'clipHigh=0.02', '--steps', '7']);
+    expect(mine).toMatchObject({ objective: typed.objective.id, customObjective: typed.text, customParameters: 'tau=3', clipHighSequence: 0.02, lossAggMode: 'token-mean', totalSteps: 7, groupSize: 8 });
+    expect(of([]).clipHighSequence).toBe(0.03);
+    expect(() => of(['--set', 'tau=9'])).toThrow(/tau=9: it must lie between 0.5 and 4/);
+    expect(() => of(['--set', 'kappa=1'])).toThrow(/no such setting/);
+    expect(() => of(['--objective', 'grpo'])).toThrow(/both given/);
   });
 
   it('counts only whole numbers', () => {
