@@ -22,11 +22,6 @@ export function MixGroup() {
   const parts = [mixture ? levelsOf(mixture) : `${objective.title} as it is`, ...(warnings.length > 0 ? [warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`] : [])];
   return (
     <Disclosure title="Mix by hand" summary={parts.join(', ')}>
-      {warnings.map((warning) => (
-        <p key={warning} className="note" role="status">
-          {warning}
-        </p>
-      ))}
       {mixture ? (
         <>
           <LevelDial
@@ -41,15 +36,21 @@ export function MixGroup() {
             value={mixture.clipLevel}
             onChange={(level) => choose(mixtureId(mixture.base, mixture.ratioLevel, level))}
           />
-          {objective.id === mixture.base.id ? null : (
-            <Button kind="ghost" className="eps-link" onClick={() => choose(mixture.base.id)}>
-              back to {mixture.base.title}’s own levels
-            </Button>
-          )}
         </>
       ) : (
         <p className="note">{objective.title} is no plain clipped surrogate: its levels are part of what it is.</p>
       )}
+      {/* Below the dials, so that none moves under the pointer when a warning comes or goes. */}
+      {warnings.map((warning) => (
+        <p key={warning} className="note" role="status">
+          {warning}
+        </p>
+      ))}
+      {mixture && objective.id !== mixture.base.id ? (
+        <Button kind="ghost" className="eps-link" onClick={() => choose(mixture.base.id)}>
+          back to {mixture.base.title}’s own levels
+        </Button>
+      ) : null}
       <SettingField name="lossAggMode" />
       <SettingField name="advantage" />
       {config.beta > 0 ? <SettingField name="klPlacement" /> : null}
