@@ -1,4 +1,4 @@
-import { evaluateTokens, type CompactBatch, type TokenResults } from '../objectives';
+import { evaluateTokens, logRatios, ratioOf, type CompactBatch, type TokenResults } from '../objectives';
 import { gradientWeights } from '../objectives/metrics';
 import type { Level } from '../core/levels';
 import type { Objective } from '../objectives';
@@ -48,6 +48,8 @@ export function evaluateUnclipped(objective: Objective, compact: CompactBatch, h
 /** Builds the profile from an evaluation without clips. */
 export function clipProfile(objective: Objective, c: CompactBatch, unclipped: TokenResults, dualClip: number): ClipProfile {
   const gradient = gradientWeights(objective, c, unclipped.logRatio);
+  // A dual clip bounds the ratio that weighs, which need not be the clipped one.
+  const weighing = objective.ratioLevel ? logRatios(c)[objective.ratioLevel] : unclipped.logRatio;
   const sides = { low: new Groups(), high: new Groups() };
   const always = { tokens: 0, weight: 0 };
   let live = 0;
@@ -58,7 +60,7 @@ export function clipProfile(objective: Objective, c: CompactBatch, unclipped: To
     live++;
     total += gradient[t];
     const ratio = Math.exp(unclipped.logRatio[t]);
-    if (dualClip > 0 && a < 0 && ratio > dualClip) {
+    if (dualClip > 0 && a < 0 && ratioOf(weighing[t]) > dualClip) {
       always.tokens++;
       always.weight += gradient[t];
     } else if (a > 0 && ratio > 1) sides.high.add((ratio - 1) / (unclipped.high[t] / OFF), gradient[t]);

@@ -56,7 +56,7 @@ export function hyperFor(objective: Objective, config: RunConfig, settings: Lens
   const set = (name: string, value: number) => {
     if (name in hyper) hyper[name] = value;
   };
-  const widths = settings.overrides[objective.id] ?? (hasPlainWidths(objective) ? settings.widths[objective.importanceSamplingLevel] : null);
+  const widths = settings.overrides[objective.id] ?? (isPlainBand(objective) ? settings.widths[objective.importanceSamplingLevel] : null);
   if (widths) {
     set('clipLow', widths.low);
     set('clipHigh', widths.high);
@@ -76,16 +76,11 @@ export function hasWidths(objective: Objective): boolean {
 
 /**
  * True for a clipped surrogate, or a mixture of ratio and clip at two levels, whose band reads 1 - clipLow k .. 1 + clipHigh k, with k free of
- * both: then widths of all such objectives share one axis.
+ * both: then widths of all such objectives share one axis, and the width at which a token is let go is known in closed form.
  */
-function hasPlainWidths(objective: Objective): boolean {
+export function isPlainBand(objective: Objective): boolean {
   const { widths, isClippedSurrogate, ratioLevel } = objective;
   return widths !== null && (isClippedSurrogate || ratioLevel !== undefined) && hasWidths(objective) && isMultipleOf(widths.low, 'clipLow') && isMultipleOf(widths.high, 'clipHigh');
-}
-
-/** True when, moreover, it is the ratio that weighs which is clipped: then the width at which a token is let go is known in closed form. */
-export function isPlainBand(objective: Objective): boolean {
-  return objective.isClippedSurrogate && hasPlainWidths(objective);
 }
 
 /** True when an expression is the hyperparameter, or a product of it with factors that read no clip width. */

@@ -10,7 +10,7 @@ import { randomBatch } from '../helpers/lossBatch';
 const SETTINGS = { seed: 20250817, numRuns: 25 };
 /** f64 sums over some hundred tokens. */
 const ROUNDING = 1e-12;
-const DECK = ['grpo', 'sspo', 'lpo', 'gspo', 'sppo', 'ppo', 'dapo', 'drGrpo', 'gspoToken'];
+const DECK = ['grpo', 'sspo', 'lpo', 'gspo', 'sppo', 'ppo', 'dapo', 'drGrpo', 'gspoToken', 'sppo@segment', 'grpo@token/sequence', 'sppo@sequence/token', 'sspo@token/segment'];
 
 const sources = fc
   .record({
@@ -49,7 +49,8 @@ describe('clipped share over epsilon', () => {
       fc.property(sources, widths, fc.nat(EPSILON_GRID.length - 1), fc.boolean(), (source, high, i, hasDual) => {
         const session = new LensSession(source);
         const settings: LensSettings = { ...base(source), dualClip: hasDual ? 1.3 : 0 };
-        const curves = session.answer(settings, { curves: true }).curves ?? [];
+        const objectives = [...new Set([...OBJECTIVES.map((o) => o.id), ...DECK])];
+        const curves = session.answer(settings, { curves: true, objectives }).curves ?? [];
         for (const curve of curves) {
           drawn.add(curve.objective);
           const at = (low: number, up: number) => session.answer(withWidths(settings, curve.objective, low, up), { table: true, objectives: [curve.objective] }).table?.[0].metrics;

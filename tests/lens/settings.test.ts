@@ -5,6 +5,7 @@ import { decodeLens, encodeLens, isPlainBand, LENS_NAMES, lensSettingsOf, segmen
 import { OBJECTIVES, quantile, segmentTokens } from '../../src/objectives';
 import { recordOf } from '../helpers/lensRecord';
 import { randomBatch } from '../helpers/lossBatch';
+import { MIXTURES } from '../helpers/mixtures';
 
 const FAST = { seed: 7041776, numRuns: 60 };
 const base = lensSettingsOf(presetConfig('grpo', 'small'));
@@ -27,6 +28,7 @@ describe('settings of a run', () => {
 
   it('reach only the objectives whose band is 1 - low k to 1 + high k', () => {
     expect(OBJECTIVES.filter(isPlainBand).map((o) => o.id).sort()).toEqual(['dapo', 'drGrpo', 'grpo', 'gspo', 'gspoToken', 'lpo', 'ppo', 'sppo', 'sspo']);
+    expect(MIXTURES.every(isPlainBand)).toBe(true);
   });
 });
 
