@@ -62,8 +62,12 @@ const RULES: readonly ((config: RunConfig) => string | null)[] = [
       ? 'A weight per answer is a product over its tokens: long answers are cut or damped more than short ones.'
       : null,
   (config) =>
-    config.klPlacement === 'reward' && config.beta > 0 && estimatorOf(config) === 'groupMeanStd'
+    config.klPlacement === 'reward' && config.beta > 0 && ['groupMeanStd', 'smoothed'].includes(estimatorOf(config))
       ? 'A KL in the reward makes every group differ a little, and dividing by the spread blows that difference up: groups that are all right or all wrong then train on it alone.'
+      : null,
+  (config) =>
+    config.dynamicSampling && estimatorOf(config) === 'smoothed'
+      ? 'Groups whose answers are all alike are left out, although smoothing gives them an advantage once their prompt has come before: the one undoes the other.'
       : null,
   (config) => (config.dynamicSampling && config.groupSize === 1 && answersOf(config) !== 'several' ? 'With one answer per prompt there are no groups to leave out.' : null),
 ];

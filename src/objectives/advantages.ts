@@ -20,8 +20,11 @@ const STD_RULES: Record<AdvantageStd, { bessel: boolean; epsilon: number; divide
 /** Rewards closer together than this are alike: rounding must not be blown up into an advantage (pitfall 39). */
 const ALIKE = 1e-6;
 
+/** True for rewards between these bounds that count as one and the same. */
+export const areAlike = (lowest: number, highest: number): boolean => !(highest - lowest >= ALIKE);
+
 /** Indices of the rows of each group, in order of first appearance; rows with a NaN reward are left out. */
-function rowsByGroup(rewards: ArrayLike<number>, groups: ArrayLike<number>): number[][] {
+export function rowsByGroup(rewards: ArrayLike<number>, groups: ArrayLike<number>): number[][] {
   const byGroup = new Map<number, number[]>();
   for (let i = 0; i < rewards.length; i++) {
     const rows = byGroup.get(groups[i]) ?? [];
@@ -39,7 +42,13 @@ function isDead(rewards: ArrayLike<number>, rows: number[]): boolean {
     lowest = Math.min(lowest, rewards[i]);
     highest = Math.max(highest, rewards[i]);
   }
-  return !(highest - lowest >= ALIKE);
+  return areAlike(lowest, highest);
+}
+
+/** (reward - mean) / (sd + epsilon) by a rule, from the sum of squared deviations of n rewards that are not all alike. */
+export function standardise(reward: number, mean: number, squares: number, n: number, std: AdvantageStd, epsilon?: number): number {
+  const rule = STD_RULES[std];
+  return (reward - mean) / (rule.divide ? Math.sqrt(squares / (rule.bessel ? n - 1 : n)) + (epsilon ?? rule.epsilon) : 1);
 }
 
 /**
@@ -49,15 +58,12 @@ function isDead(rewards: ArrayLike<number>, rows: number[]): boolean {
  */
 export function groupAdvantages(rewards: ArrayLike<number>, groups: ArrayLike<number>, std: AdvantageStd = 'population', epsilon?: number): Float64Array {
   if (rewards.length !== groups.length) throw new UserError(`There are ${rewards.length} rewards but ${groups.length} group ids.`, 'Give one of each per response.');
-  const rule = STD_RULES[std];
   const out = new Float64Array(rewards.length);
   for (const rows of rowsByGroup(rewards, groups)) {
     if (isDead(rewards, rows)) continue;
     const average = rows.reduce((s, i) => s + rewards[i], 0) / rows.length;
     const squares = rows.reduce((s, i) => s + (rewards[i] - average) ** 2, 0);
-    const sd = Math.sqrt(squares / (rule.bessel ? rows.length - 1 : rows.length));
-    const divisor = rule.divide ? sd + (epsilon ?? rule.epsilon) : 1;
-    for (const i of rows) out[i] = (rewards[i] - average) / divisor;
+    for (const i of rows) out[i] = standardise(rewards[i], average, squares, rows.length, std, epsilon);
   }
   return out;
 }

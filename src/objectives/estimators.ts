@@ -1,6 +1,7 @@
 import { UserError } from '../core/errors';
 import { groupAdvantages, looAdvantages, sequenceAdvantages, type AdvantageStd, type Baseline } from './advantages';
 import { gaeAdvantages, whitenTokens } from './gae';
+import { smoothedAdvantages, type PastRewards } from './smoothing';
 
 /** The ways from the rewards of a rollout to advantages, as data: the trainer, `eval` and the docs read this list. */
 
@@ -11,11 +12,13 @@ export interface EstimatorInput {
   groups: ArrayLike<number>;
   /** Logits of V(prompt); [B]; `sequenceLevel` with the baseline `value` needs them. */
   valueLogits?: ArrayLike<number>;
-  /** Read by `groupMeanStd`; default `population`. */
+  /** Read by `groupMeanStd` and `smoothed`; default `population`. */
   std?: AdvantageStd;
   /** Read by `sequenceLevel`; default `value`. */
   baseline?: Baseline;
   normalize?: boolean;
+  /** Read by `smoothed`: what answers to a group's prompt have earned before; without it every prompt is new. */
+  pastOf?: (group: number) => PastRewards | null;
 }
 
 /** What a token-level estimator reads; [B][T], ragged. */
@@ -60,6 +63,13 @@ const table = {
     answers: 'several',
     unit: 'answer',
     estimate: ({ rewards, groups }) => groupAdvantages(rewards, groups, 'none'),
+  },
+  smoothed: {
+    title: 'smoothed over a prompt\u2019s visits (DCPO)',
+    text: 'as by group mean and sd, mixed with the same over all answers that the prompt has had so far (DCPO, arXiv 2509.02333); a prompt that comes for the first time has no past, and gets the former alone',
+    answers: 'several',
+    unit: 'answer',
+    estimate: ({ rewards, groups, std, pastOf }) => smoothedAdvantages(rewards, groups, pastOf, std),
   },
   leaveOneOut: {
     title: 'leave one out (RLOO)',

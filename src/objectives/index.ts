@@ -109,6 +109,7 @@ export { computeMetrics, DEFAULT_WIDTHS, gradientWeights, HISTOGRAM_EDGES, histo
 export { isMixable, mixtureId, type Mixture } from './mixture';
 export { problemWith, resolveHyperparameters, type ClipEffect, type Objective, type Source } from './objective';
 export { segmentTokens, SENTENCE_DELIMITERS, SUBSENTENCE_DELIMITERS, type SegmentOptions } from './segments';
+export { smoothedAdvantages, withVisit, type PastRewards } from './smoothing';
 export { exprTex, objectiveTex, type ObjectiveTex, type TexDefinition, type TexOptions } from './toTex';
 export { compileTokenLoss, MAX_MEANS, MAX_SLOTS } from './toWgsl';
 export * from './types';

@@ -1,5 +1,6 @@
 import type { Level } from '../core/levels';
 import { describeChange, FIELDS, isFieldName, type FieldName } from '../config/fields';
+import { estimatorOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { getObjective } from '../objectives';
 import type { ClipWidths } from '../objectives/types';
@@ -83,6 +84,9 @@ export function sparklines(state: RunState, config: RunConfig) {
         : { id: 'value', label: 'V(prompt)', unit: '', values: state.recent.map((report) => report.critic?.meanValue ?? null), format: 'decimal' as const, help: 'Mean of the critic\u2019s guess over the prompts of the last iterations.' },
       ...(grouped && config.dynamicSampling && config.refillGroups
         ? [{ id: 'drawn', label: 'Prompts drawn', unit: '', values: state.recent.map((report) => report.groups.drawn), format: 'decimal' as const, help: `Prompts that were sampled in an iteration until ${config.prompts} groups could teach something, at most ${4 * config.prompts}.` }]
+        : []),
+      ...(grouped && estimatorOf(config) === 'smoothed'
+        ? [{ id: 'revisited', label: 'Prompts seen before', unit: '', values: state.recent.map((report) => report.groups.revisited), format: 'decimal' as const, help: 'Prompts of an iteration that came before: only there does smoothing change an advantage.' }]
         : []),
       ...(corrected
         ? [{ id: 'weightKept', label: 'Weight kept', unit: '', values: state.recent.map(weightKept), format: 'percent' as const, help: 'Share of the sampler\u2019s importance weight that truncation or masking left, over the last iterations.' }]

@@ -8,6 +8,7 @@ import type { CalibrationWindow } from './calibration';
 import { promptCriticLesson, tokenCriticLesson } from './criticLesson';
 import type { Critic } from './critic';
 import { sigmoid } from './critic';
+import type { PromptHistory } from './promptHistory';
 import type { CriticReport } from './report';
 import { encodePrompts } from './rollout';
 import type { Rollout } from './rollout';
@@ -15,12 +16,14 @@ import { groupsOf, rowsPerPass } from './selection';
 import type { Task } from '../tasks/task';
 import type { TokenCritic } from './tokenCritic';
 
-/** What a run keeps of its critics; each is there once it was needed. */
+/** What a run keeps from one iteration to the next to tell good answers from bad; critics are there once they were needed. */
 export interface Critics {
   prompt: Critic | null;
   token: TokenCritic | null;
   /** Of each critic: values of one must not stand for the other's when a run changes between them. */
   calibration: { prompt: CalibrationWindow; token: CalibrationWindow };
+  /** What prompts have earned since advantages were first smoothed. */
+  history: PromptHistory;
 }
 
 /** A critic's part in the updates of one iteration, and what is said of it afterwards. */
@@ -43,6 +46,8 @@ export interface Credit {
   promptValues: Float64Array | null;
   /** V before each token; [R][T]; null without a token critic. */
   tokenValues: Float32Array[] | null;
+  /** Groups whose prompt is remembered from before, where advantages are smoothed over its visits; else null. */
+  revisited: number | null;
   lesson: CriticLesson | null;
 }
 
@@ -67,7 +72,7 @@ export async function assignCredit(config: RunConfig, task: Task, critics: Criti
     // As the GPU and the stored batch hold them, so that everyone counts with the same numbers.
     const advantages = exact.map((row) => row.map(Math.fround));
     return {
-      advantages, byAnswer: Float64Array.from(advantages, mean), isPerToken: true, tokenValues,
+      advantages, byAnswer: Float64Array.from(advantages, mean), isPerToken: true, tokenValues, revisited: null,
       promptValues: Float64Array.from(tokenValues, (row) => row[0]),
       lesson: tokenCriticLesson(config, task, critic, critics.calibration.token, { values: tokenValues, returns, earned: rewards.earned, step }),
     };
@@ -76,12 +81,19 @@ export async function assignCredit(config: RunConfig, task: Task, critics: Criti
   const critic = criticOf(config) === 'prompt' ? critics.prompt : null;
   const valueLogits = critic?.logits(promptIds) ?? null;
   const values = valueLogits?.map(sigmoid) ?? null;
+  const { history } = critics;
   const byAnswer = estimator.estimate({
+    pastOf: (group) => history.of(rollout.prompts[group]),
     rewards: rewards.shaped, groups: groupsOf(rollout.rows, rollout.groupSize), baseline: config.baseline, normalize: config.normalizeAdvantage,
     ...(valueLogits && { valueLogits }),
   });
+  let revisited: number | null = null;
+  if (estimator === ESTIMATORS.smoothed) {
+    revisited = rollout.prompts.filter((prompt) => history.of(prompt) !== null).length;
+    history.add(rollout, rewards.shaped);
+  }
   return {
-    advantages: rollout.characters.map((tokens, r) => new Float64Array(tokens.length).fill(byAnswer[r])), byAnswer, isPerToken: false, tokenValues: null,
+    advantages: rollout.characters.map((tokens, r) => new Float64Array(tokens.length).fill(byAnswer[r])), byAnswer, isPerToken: false, tokenValues: null, revisited,
     promptValues: values,
     lesson: critic && values && promptCriticLesson(config, task, critic, critics.calibration.prompt, { promptIds, values, earned: rewards.earned }),
   };

@@ -65,10 +65,13 @@ export interface StepReport {
   formatRate: number;
   meanLength: number;
   truncatedFraction: number;
-  /** Share of all sampled groups whose rewards are all alike (advantage 0); null when groupSize is 1. */
+  /** Share of all sampled groups whose rewards are all alike (advantage 0, unless a past smooths it); null when groupSize is 1. */
   deadGroups: number | null;
-  /** Groups (prompts) sampled in all, and those that took part in the updates. */
-  groups: { drawn: number; trained: number };
+  /**
+   * Groups (prompts) sampled in all, and those that took part in the updates; of those sampled, how many answer a prompt that came before, where
+   * advantages are smoothed over its visits (else null).
+   */
+  groups: { drawn: number; trained: number; revisited: number | null };
   /** SPPO with a learnt baseline, and PPO; else null. */
   critic: CriticReport | null;
   updates: UpdateReport[];

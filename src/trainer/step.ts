@@ -135,7 +135,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     meanLength: tokens / rollout.rows,
     truncatedFraction: rollout.truncated.filter(Boolean).length / rollout.rows,
     deadGroups: rollout.groupSize === 1 ? null : deadGroupShare(shaped, groupsOf(rollout.rows, rollout.groupSize)),
-    groups: { drawn: rollout.prompts.length, trained: new Set(trained.map((r) => Math.floor(r / rollout.groupSize))).size },
+    groups: { drawn: rollout.prompts.length, trained: new Set(trained.map((r) => Math.floor(r / rollout.groupSize))).size, revisited: credit.revisited },
     critic,
     updates,
     selfCheck: selfCheck(config, updates[0].metrics),

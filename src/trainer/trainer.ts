@@ -17,6 +17,7 @@ import { Critic } from './critic';
 import { ReferencePolicyError } from './errors';
 import { evaluateHeldOut, showcaseAnswers } from './evaluate';
 import type { EvalReport, ShowcaseAnswer } from './report';
+import { PromptHistory } from './promptHistory';
 import { drawRollout } from './rollout';
 import { trainOnRollout } from './step';
 import type { StepResult } from './step';
@@ -57,7 +58,7 @@ export class Trainer {
   private inForce: RunConfig;
   private stepsDone = 0;
   private updatesDone = 0;
-  private readonly critics: Critics = { prompt: null, token: null, calibration: { prompt: new CalibrationWindow(), token: new CalibrationWindow() } };
+  private readonly critics: Critics = { prompt: null, token: null, calibration: { prompt: new CalibrationWindow(), token: new CalibrationWindow() }, history: new PromptHistory() };
   private reference: ReferencePolicy | null = null;
   private compiled: string | null = null;
   private broken: unknown = null;

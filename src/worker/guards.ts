@@ -93,7 +93,7 @@ const isStep = record<StepReport>({
   meanLength: isNumber,
   truncatedFraction: isNumber,
   deadGroups: nullable(isNumber),
-  groups: record<StepReport['groups']>({ drawn: isCount, trained: isCount }),
+  groups: record<StepReport['groups']>({ drawn: isCount, trained: isCount, revisited: nullable(isCount) }),
   critic: nullable(isCritic),
   updates: arrayOf(isUpdate),
   selfCheck: record<StepReport['selfCheck']>({ maxAbsLogRatio: isNumber, ok: nullable(isBoolean) }),

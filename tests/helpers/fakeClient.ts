@@ -156,7 +156,7 @@ export class FakeClient implements TrainerLink {
       step: this.step, objective: config.objective,
       reward: Math.min(1, 0.36 + 0.52 * (1 - Math.exp(-this.step / 7)) + 0.03 * Math.sin(7 * this.step)),
       formatRate: 0.99, meanLength: 24, truncatedFraction: 0,
-      groups: { drawn: config.prompts, trained: config.prompts },
+      groups: { drawn: config.prompts, trained: config.prompts, revisited: null },
       deadGroups: single ? null : Math.min(0.9, 0.15 + this.step / 60),
       critic: this.critic(batch),
       updates, selfCheck: { maxAbsLogRatio: 2.1e-6, ok: config.samplerPrecision === 'f32' && config.samplerLag === 0 ? true : null },

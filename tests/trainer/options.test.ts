@@ -40,7 +40,7 @@ describe('options of the batch', () => {
     const rollouts = engine.requests.length;
     expect(rollouts).toBeGreaterThan(1);
     expect(rollouts).toBeLessThanOrEqual(4);
-    expect(report.groups).toEqual({ drawn: 32 * rollouts, trained: 32 });
+    expect(report.groups).toEqual({ drawn: 32 * rollouts, trained: 32, revisited: null });
     expect(new Set(engine.requests.map((r) => r.iteration)).size).toBe(rollouts);
     expect(batch.prompts).toHaveLength(32 * rollouts);
     expect(batch.completions).toHaveLength(256 * rollouts);

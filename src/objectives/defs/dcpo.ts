@@ -14,15 +14,15 @@ export const dcpo = defineObjective({
   id: 'dcpo',
   title: 'DCPO',
   summary:
-    'A token ratio as in GRPO, with a band that depends on how likely the token was. What is bounded is the change of probability, |r - 1| times the probability, so a token of probability .9 may move from .77 to 1.19 and one of .01 up to 5. Rare tokens, which exploration lives on, are cut far less often, and likely ones sooner.',
-  caveat: 'The clip only: the paper\'s smoothing of advantages over past steps is left out. Paper and code disagree on the widths (.16/.2 and .2/.28); these are the paper\'s.',
+    'A token ratio as in GRPO, with a band that depends on how likely the token was. What is bounded is the change of probability, |r - 1| times the probability, so a token of probability .9 may move from .77 to 1.19 and one of .01 up to 5. Rare tokens, which exploration lives on, are cut far less often, and likely ones sooner. Advantages are smoothed over the visits of a prompt, so that a group whose answers are all alike can still teach once its prompt has come before.',
+  caveat: 'The paper trains on a fixed set of prompts, epoch after epoch. Here prompts are drawn at random and seldom come twice; as long as they do not, the smoothing changes nothing. Paper and code disagree on the widths (.16/.2 and .2/.28); these are the paper\'s.',
   sources: [
-    { label: 'DCPO', url: 'https://arxiv.org/abs/2509.02333', note: 'Bounds from the old probability; .16/.2, upper edge at most 10; token-mean.' },
+    { label: 'DCPO', url: 'https://arxiv.org/abs/2509.02333', note: 'Bounds from the old probability; .16/.2, upper edge at most 10; token-mean; smooth advantage standardisation.' },
     { label: 'lime-RL/DCPO', url: 'https://github.com/lime-RL/DCPO', note: 'The dual clip acts at max(c, 10).' },
   ],
   importanceSamplingLevel: 'token',
   lossAggMode: 'token-mean',
-  advantageEstimator: 'groupMeanStd',
+  advantageEstimator: 'smoothed',
   hyperparameters: [
     {
       ...clipWidth('low', 0.16, 'token', { paper: 0.16, code: 0.2 }),
