@@ -15,6 +15,8 @@ describe('known-bad mixtures', () => {
     ['grpo', { advantage: 'reward' }, /No baseline/],
     ['fp8-masked', {}, /product over its tokens/],
     ['grpo', { beta: 0.1, klPlacement: 'reward' }, /blows that difference up/],
+    ['dcpo', { beta: 0.1, klPlacement: 'reward' }, /blows that difference up/],
+    ['dcpo', { dynamicSampling: true }, /the one undoes the other/],
     ['rft', { overlongCache: 8 }, /long right answers/],
     ['sppo', { dynamicSampling: true }, /no groups/],
     ['grpo', { objective: 'grpo@sequence', lossAggMode: 'token-mean' }, /long answers weigh more/],
