@@ -134,6 +134,9 @@ function Head({ scale, onScale, compact }: { scale: RulerScale; onScale(scale: R
   );
 }
 
+/** Characters of a pair of widths such as "ε .03/.05"; "ε 3e−4/4e−4" is longer. */
+const LONG_LABEL = 9;
+
 interface ColumnHeadProps {
   level: Level;
   objective: string;
@@ -145,14 +148,17 @@ interface ColumnHeadProps {
 function ColumnHead({ level, objective, inUse, width, compact }: ColumnHeadProps) {
   const owner = objectiveAt(level, objective);
   const hasBand = getObjective(owner).widths !== null;
+  const label = widthLabel(width);
+  // Beside the longest title there is room for a long pair of widths alone.
+  const isTight = compact || (level === 'segment' && label.length > LONG_LABEL);
   return (
     <div className={styles.columnHead}>
       <Glyph kind={level} />
       <h3>{LEVEL_TITLE[level]}</h3>
       <span className={inUse && hasBand ? styles.inUse : styles.quiet}>
-        {!compact && <span className={styles.owner}>{baseOf(owner) === owner ? objectiveTitle(owner) : 'mixed'} </span>}
-        {widthLabel(width)}
-        {inUse && hasBand && (compact ? <span className="visually-hidden">, in use</span> : ', in use')}
+        {!isTight && <span className={styles.owner}>{baseOf(owner) === owner ? objectiveTitle(owner) : 'mixed'} </span>}
+        {label}
+        {inUse && hasBand && (isTight ? <span className="visually-hidden">, in use</span> : ', in use')}
       </span>
     </div>
   );
