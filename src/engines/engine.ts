@@ -127,6 +127,23 @@ export interface ValueRecord {
   gradNorm: number;
 }
 
+/** Parameters and optimiser of one network, so that training goes on from here as if nothing had happened; all [flat]. */
+export interface NetworkState {
+  params: Float32Array;
+  /** Adam's moments, in the precision that the engine keeps them. */
+  m: Float32Array | Float64Array;
+  v: Float32Array | Float64Array;
+  /** Optimiser steps taken. */
+  updates: number;
+}
+
+/** The same of a policy engine, with what its sampler may lag behind to. */
+export interface EngineState extends NetworkState {
+  /** Parameters after each of the last iterations, at iteration modulo the length; [flat] each. */
+  history: Float32Array[];
+  iteration: number;
+}
+
 /**
  * A critic: a network of the policy's shape with weights of its own. Its first logit at a position is V of the state there, which
  * is the prompt and the answer up to and including that position's token; the other logits are not used.
@@ -141,6 +158,9 @@ export interface ValueNetwork {
   update(batch: PackedBatch, inputs: ValueInputs, options: ValueUpdateOptions): void;
   /** Records of all updates since the last call, in order. */
   collect(): Promise<ValueRecord[]>;
+  /** Between iterations only. */
+  saveState(): Promise<NetworkState>;
+  loadState(state: NetworkState): void;
 }
 
 export interface PolicyEngine {
@@ -160,6 +180,10 @@ export interface PolicyEngine {
   collect(): Promise<UpdateRecord[]>;
   /** Call once per iteration, after its updates: remembers the parameters for `lag`. */
   endIteration(): void;
+  /** Everything that a run changes on the engine; one readback, between iterations only. */
+  saveState(): Promise<EngineState>;
+  /** Takes such a state back. Throws when it is of another model size. */
+  loadState(state: EngineState): void;
   /** The critic's network: made at the first call, the same one after that, freed with the engine. It holds any parameters. */
   openValueNetwork(): Promise<ValueNetwork>;
   /** Most rows and positions that one update (and one rollout) can take. */

@@ -95,6 +95,16 @@ export function createTfjsEngine(config: ModelConfig, options: TfjsEngineOptions
       iteration++;
       history[iteration % history.length] = params;
     },
+    saveState: async () => ({ params: params.slice(), m: first.slice(), v: second.slice(), history: history.map((past) => past.slice()), updates, iteration }),
+    loadState(saved) {
+      invariant(saved.params.length === flatSize && saved.history.length === history.length, `a state of ${saved.params.length} parameters for a model of ${flatSize}`);
+      params = Float32Array.from(saved.params);
+      first.set(saved.m);
+      second.set(saved.v);
+      saved.history.forEach((past, i) => (history[i] = Float32Array.from(past)));
+      updates = saved.updates;
+      iteration = saved.iteration;
+    },
     openValueNetwork: async () => (valueNetwork ??= createTfjsValueNetwork(config, decays)),
     readGradient: async () => Float32Array.from(gradient),
     destroy() {},

@@ -54,6 +54,14 @@ export function createTfjsValueNetwork(config: ModelConfig, decays: Uint8Array):
       updates = 0;
     },
     readParams: async () => params.slice(),
+    saveState: async () => ({ params: params.slice(), m: first.slice(), v: second.slice(), updates }),
+    loadState(saved) {
+      invariant(saved.params.length === flatSize, `a state of ${saved.params.length} parameters for a value network of ${flatSize}`);
+      params = Float32Array.from(saved.params);
+      first.set(saved.m);
+      second.set(saved.v);
+      updates = saved.updates;
+    },
     values: async (batch) => run(batch, null).values,
     update(batch, { oldValues, returns, weight }, o) {
       const { values, gradient } = run(batch, (now) =>

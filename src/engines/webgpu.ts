@@ -23,6 +23,7 @@ import {
   type ValueNetwork,
 } from './engine';
 import { RecordStaging } from './recordStaging';
+import { StateStaging } from './stateStaging';
 import { createWebGpuValueNetwork } from './webgpuValue';
 
 export interface WebGpuEngineOptions {
@@ -95,6 +96,7 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
   const hyper = ctx.buffer('lossHyper', 64, GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST);
   const rowStarts = ctx.buffer('rowStarts', (N + 1) * 4);
   const staging = new RecordStaging(ctx);
+  const state = new StateStaging(ctx, [params.buffer, optimiser.moments.m, optimiser.moments.v, ...history], flatSize);
   const rolloutBytes = rolloutRows * config.T * 12;
   const rolloutRead = ctx.buffer('rolloutRead', rolloutBytes, GPU_USAGE.MAP_READ | GPU_USAGE.COPY_DST);
   const readback = ctx.buffer('readback', Math.max(N * 8, flatSize * 4, N * config.V * 4), GPU_USAGE.MAP_READ | GPU_USAGE.COPY_DST);
@@ -297,6 +299,20 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
       runUpdate(batch, [], o);
     },
     collect: () => staging.collect(),
+    async saveState() {
+      const [saved, m, v, ...past] = await state.read();
+      return { params: saved, m, v, history: past, updates: optimiserStep, iteration };
+    },
+    loadState(saved) {
+      invariant(saved.params.length === flatSize && saved.history.length === history.length, `a state of ${saved.params.length} parameters for a model of ${flatSize}`);
+      const write = (buffer: GPUBuffer, data: ArrayLike<number>) => queue.writeBuffer(buffer, 0, Float32Array.from(data));
+      write(params.buffer, saved.params);
+      write(optimiser.moments.m, saved.m);
+      write(optimiser.moments.v, saved.v);
+      saved.history.forEach((data, i) => write(history[i], data));
+      optimiserStep = saved.updates;
+      iteration = saved.iteration;
+    },
     openValueNetwork: () => (valueNetwork ??= createWebGpuValueNetwork(ctx, pipelines, config, table, shapeOptions)),
     endIteration() {
       iteration++;

@@ -8,6 +8,7 @@ import { buildOptimiser } from '../model/optimiser';
 import { createParams, f32Bits, uniform4 } from '../model/parameters';
 import type { ModelPipelines } from '../model/pipelines';
 import { buildTransformer, type TransformerOptions } from '../model/transformer';
+import { StateStaging } from './stateStaging';
 import type { PackedBatch, ValueInputs, ValueNetwork, ValueRecord, ValueUpdateOptions } from './engine';
 
 /** Bytes of all records of one iteration: 4 per position and 4 for the norm. */
@@ -39,6 +40,7 @@ export async function createWebGpuValueNetwork(
   });
   const optimiser = buildOptimiser(ctx, pipelines, params, transformer.grads, transformer.split, options.reduceThreads);
   const staging = ctx.buffer('valueRecords', Math.max(RECORD_BYTES, flatSize * 4), GPU_USAGE.MAP_READ | GPU_USAGE.COPY_DST);
+  const state = new StateStaging(ctx, [params.buffer, optimiser.moments.m, optimiser.moments.v], flatSize);
   const rowEnd = new Uint32Array(N);
   const packed = new Float32Array(N * 4);
   let entries: { offset: number; n: number }[] = [];
@@ -82,6 +84,17 @@ export async function createWebGpuValueNetwork(
       steps = 0;
     },
     readParams: () => read(device.createCommandEncoder({ label: 'readValueParams' }), params.buffer, flatSize * 4),
+    async saveState() {
+      const [saved, m, v] = await state.read();
+      return { params: saved, m, v, updates: steps };
+    },
+    loadState(saved) {
+      invariant(saved.params.length === flatSize, `a state of ${saved.params.length} parameters for a value network of ${flatSize}`);
+      for (const [buffer, data] of [[params.buffer, saved.params], [optimiser.moments.m, saved.m], [optimiser.moments.v, saved.v]] as const) {
+        queue.writeBuffer(buffer, 0, Float32Array.from(data));
+      }
+      steps = saved.updates;
+    },
     values: async (batch) => (await read(startForward(batch), values, batch.positions * 4)).subarray(0, batch.positions),
     update(batch: PackedBatch, inputs: ValueInputs, o: ValueUpdateOptions) {
       const n = batch.positions;

@@ -10,6 +10,8 @@ export interface Optimiser {
   norm: GPUBuffer;
   /** Writes the numbers of the coming step; `step` counts from 1. */
   writeHyper(h: { lr: number; beta1: number; beta2: number; eps: number; decay: number; maxNorm: number; step: number }): void;
+  /** Both moments, [flat]. */
+  moments: { m: GPUBuffer; v: GPUBuffer };
   /** Forgets both moments. */
   reset(): void;
 }
@@ -42,6 +44,7 @@ export function buildOptimiser(ctx: GpuContext, p: ModelPipelines, params: GpuPa
   return {
     list,
     norm,
+    moments: { m, v },
     writeHyper: (h) => {
       values.set([h.lr, h.beta1, h.beta2, h.eps, h.decay, h.maxNorm, 1 - h.beta1 ** h.step, 1 - h.beta2 ** h.step]);
       queue.writeBuffer(hyper, 0, values);

@@ -5,14 +5,27 @@ import type { Calibration, CalibrationBin } from './report';
 const ITERATIONS = 10;
 const BINS = 10;
 
+/** One iteration's answers: what V(prompt) promised, and what was earned; [R] each. */
+export interface Promised {
+  values: Float64Array;
+  rewards: Float64Array;
+}
+
 /** Keeps what V(prompt) promised and what was earned, of the last iterations. */
 export class CalibrationWindow {
-  private readonly kept: { values: Float64Array; rewards: Float64Array }[] = [];
+  private kept: readonly Promised[] = [];
+
+  saveState(): readonly Promised[] {
+    return this.kept;
+  }
+
+  loadState(state: readonly Promised[]): void {
+    this.kept = state;
+  }
 
   /** Takes one iteration's answers; [R] each. */
   add(values: ArrayLike<number>, rewards: ArrayLike<number>): void {
-    this.kept.push({ values: Float64Array.from(values), rewards: Float64Array.from(rewards) });
-    if (this.kept.length > ITERATIONS) this.kept.shift();
+    this.kept = [...this.kept, { values: Float64Array.from(values), rewards: Float64Array.from(rewards) }].slice(-ITERATIONS);
   }
 
   report(): Calibration {

@@ -1,3 +1,4 @@
+import { invariant } from '../core/errors';
 import { Rng } from '../core/rng';
 import { criticLoss } from '../objectives';
 import { STREAM } from './streams';
@@ -6,6 +7,14 @@ const HIDDEN = 32;
 const BETA1 = 0.9;
 const BETA2 = 0.99;
 const ADAM_EPS = 1e-8;
+
+/** All that training has changed in a critic. */
+export interface CriticState {
+  params: Float64Array;
+  m: Float64Array;
+  v: Float64Array;
+  updates: number;
+}
 
 /**
  * SPPO's V(prompt): the chance that the policy answers this prompt rightly, from the prompt alone (arXiv 2604.08865; a small
@@ -32,6 +41,19 @@ export class Critic {
     const sd = 1 / Math.sqrt(promptLength);
     // w2 starts at 0, so that V is .5 for every prompt until something was learnt.
     for (let i = 0; i < inputs * HIDDEN; i++) this.params[i] = sd * rng.normal();
+  }
+
+  saveState(): CriticState {
+    return { params: this.params.slice(), m: this.m.slice(), v: this.v.slice(), updates: this.updates };
+  }
+
+  /** Throws when the state is of another prompt length or vocabulary. */
+  loadState(state: CriticState): void {
+    invariant(state.params.length === this.params.length, `a state of ${state.params.length} parameters for a critic of ${this.params.length}`);
+    this.params.set(state.params);
+    this.m.set(state.m);
+    this.v.set(state.v);
+    this.updates = state.updates;
   }
 
   /** Logits of V for prompts [n][promptLength]; [n]. */

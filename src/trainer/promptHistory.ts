@@ -14,6 +14,16 @@ export class PromptHistory {
     this.most = most;
   }
 
+  /** Oldest first. */
+  saveState(): [string, PastRewards][] {
+    return [...this.past];
+  }
+
+  loadState(state: readonly (readonly [string, PastRewards])[]): void {
+    this.past.clear();
+    for (const [prompt, past] of state) this.past.set(prompt, past);
+  }
+
   /** Prompts remembered. */
   get size(): number {
     return this.past.size;

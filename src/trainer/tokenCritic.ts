@@ -1,4 +1,4 @@
-import type { PackedBatch, PolicyEngine, ValueInputs, ValueNetwork, ValueRecord, ValueUpdateOptions } from '../engines/engine';
+import type { NetworkState, PackedBatch, PolicyEngine, ValueInputs, ValueNetwork, ValueRecord, ValueUpdateOptions } from '../engines/engine';
 import { paramLayout } from '../model/config';
 import { packRows, responseOf } from './batch';
 import type { TokenRows } from './batch';
@@ -21,6 +21,13 @@ export class TokenCritic {
     const head = paramLayout(engine.config).byName.get('unembed');
     if (head) params.fill(0, head.offset, head.offset + head.size);
     network.loadParams(params);
+    return new TokenCritic(network);
+  }
+
+  /** Takes over the engine's value network in the state that it was saved in. */
+  static async resume(engine: PolicyEngine, state: NetworkState): Promise<TokenCritic> {
+    const network = await engine.openValueNetwork();
+    network.loadState(state);
     return new TokenCritic(network);
   }
 

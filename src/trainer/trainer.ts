@@ -1,4 +1,6 @@
 import { OBJECTIVE_CHOICES } from '../config/choices';
+import { applyCheckpoint, takeCheckpoint } from './checkpoint';
+import type { Checkpoint } from './checkpoint';
 import { criticOf } from '../config/critic';
 import { FIELD_NAMES, fieldOf, formatValue } from '../config/fields';
 import type { FieldName, Problem } from '../config/fieldTypes';
@@ -168,6 +170,19 @@ export class Trainer {
       if (!(error instanceof ReferencePolicyError)) this.broken = error;
       throw error;
     }
+  }
+
+  /** All that the run has changed so far. Not while an iteration runs. */
+  checkpoint(): Promise<Checkpoint> {
+    return takeCheckpoint(this.engine, this.critics, this.stepsDone, this.updatesDone);
+  }
+
+  /** Goes back, or on, to a checkpoint of a run of the same task and model; the settings in force stay. Mends a run that had failed. */
+  async restore(checkpoint: Checkpoint): Promise<void> {
+    await applyCheckpoint(checkpoint, this.engine, this.task, this.inForce.seed, this.critics);
+    this.stepsDone = checkpoint.step;
+    this.updatesDone = checkpoint.updates;
+    this.broken = null;
   }
 
   /** Greedy answers to held-out prompts and to the showcase prompts. */

@@ -1,6 +1,6 @@
 import { uniformAt } from '../../src/core/rng';
 import { MANTISSA_BITS, NO_TARGET } from '../../src/engines/engine';
-import type { LossInputs, PackedBatch, PolicyEngine, RolloutRequest, RolloutResult, ScoreResult, UpdateOptions, UpdateRecord, ValueInputs, ValueNetwork, ValueRecord, ValueUpdateOptions } from '../../src/engines/engine';
+import type { EngineState, LossInputs, NetworkState, PackedBatch, PolicyEngine, RolloutRequest, RolloutResult, ScoreResult, UpdateOptions, UpdateRecord, ValueInputs, ValueNetwork, ValueRecord, ValueUpdateOptions } from '../../src/engines/engine';
 import { valueLossCpu } from '../../src/kernels/value/value.cpu';
 import { MODEL_CONFIGS } from '../../src/model/config';
 import { evaluateTokens, getObjective, resolveHyperparameters } from '../../src/objectives';
@@ -126,6 +126,20 @@ export class FakeEngine implements PolicyEngine {
     return Promise.resolve(this.pending.splice(0));
   }
 
+  saveState(): Promise<EngineState> {
+    const f32 = (x: Float64Array) => x.slice() as unknown as Float32Array;
+    return Promise.resolve({ params: f32(this.params), m: this.m.slice(), v: this.v.slice(), history: this.history.map(f32), updates: this.adamSteps, iteration: this.history.length });
+  }
+
+  loadState(state: EngineState): void {
+    this.calls.push('loadState');
+    this.params = Float64Array.from(state.params);
+    this.m = Float64Array.from(state.m);
+    this.v = Float64Array.from(state.v);
+    this.history = state.history.map((past) => Float64Array.from(past));
+    this.adamSteps = state.updates;
+  }
+
   openValueNetwork(): Promise<ValueNetwork> {
     this.calls.push('openValueNetwork');
     return Promise.resolve((this.valueNetwork ??= new FakeValueNetwork()));
@@ -180,6 +194,15 @@ export class FakeValueNetwork implements ValueNetwork {
 
   readParams(): Promise<Float32Array> {
     return Promise.resolve(Float32Array.from(this.table));
+  }
+
+  saveState(): Promise<NetworkState> {
+    const params = this.table.slice() as unknown as Float32Array;
+    return Promise.resolve({ params, m: new Float32Array(), v: new Float32Array(), updates: this.updates.length });
+  }
+
+  loadState(state: NetworkState): void {
+    this.table = Float64Array.from(state.params);
   }
 
   values(batch: PackedBatch): Promise<Float32Array> {
