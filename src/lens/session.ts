@@ -1,9 +1,10 @@
 import { registerFrom } from '../config/custom';
 import { evaluateTokens, getObjective, OBJECTIVES, type CompactBatch, type Objective } from '../objectives';
+import { isCustomId } from '../objectives/custom';
 import { buildGraph } from '../objectives/graph';
 import { ownAdvantage } from './advantage';
 import { cutColumns, verdictColumns, worstTokens } from './columns';
-import { bareCurve, epsCurve, namedWidths } from './curves';
+import { bareCurve, epsCurve, evaluatedShares, namedWidths, profiledShares, type ClipShares } from './curves';
 import { solveMatch } from './match';
 import { solveByBisection } from './matchBisect';
 import { compactFor, lensBatch, type Evaluated, type LensBatch } from './prepare';
@@ -22,7 +23,7 @@ import type {
 export class LensSession {
   private cut: { key: string; minibatch: number | null; prepared: LensBatch; columns: Omit<LensColumns, 'objectives'>; spread: Spread; worst: WorstToken[] } | null = null;
   private readonly compacts = new Map<string, CompactBatch>();
-  private readonly unclipped = new Map<string, { coefficient: Float64Array; profile: ClipProfile | null; curve: EpsCurve | null }>();
+  private readonly unclipped = new Map<string, Unclipped>();
   private readonly evaluations = new Map<string, Evaluated & { verdict: ObjectiveColumns }>();
   private readonly rows = new Map<string, LensTableRow>();
 
@@ -45,8 +46,8 @@ export class LensSession {
       table: wanted.table ? this.table(prepared, objectives, settings, wanted.variants === true) : null,
       curves: wanted.curves
         ? objectives.flatMap((o) => {
-            const { profile, curve } = this.unclippedOf(prepared, o, settings);
-            return profile && curve ? [epsCurve(curve, profile, this.widthsOf(o, settings), scaling)] : [];
+            const { shares, curve } = this.unclippedOf(prepared, o, settings);
+            return shares && curve ? [epsCurve(curve(), shares, this.widthsOf(o, settings), scaling)] : [];
           })
         : null,
       scaling: wanted.scaling ? scaling : null,
@@ -98,14 +99,15 @@ export class LensSession {
   }
 
   /** Without clips: the same whatever the widths. */
-  private unclippedOf(prepared: LensBatch, objective: Objective, settings: LensSettings): { coefficient: Float64Array; profile: ClipProfile | null; curve: EpsCurve | null } {
+  private unclippedOf(prepared: LensBatch, objective: Objective, settings: LensSettings): Unclipped {
     const hyper = hyperFor(objective, this.source.record.config, settings, prepared.hasRef);
     const key = keyOf(objective, modeFor(objective, settings, this.source.maxTokens), { ...hyper, clipLow: 0, clipHigh: 0 });
     return kept(this.unclipped, key, () => {
       const compact = this.compactOf(prepared, objective, settings);
       const results = evaluateUnclipped(objective, compact, hyper);
       const profile = isPlainBand(objective) ? clipProfile(objective, compact, results, hyper.dualClip) : null;
-      return { coefficient: results.coefficient, profile, curve: profile && bareCurve(objective, profile) };
+      const shares = profile ? profiledShares(profile) : isCustomId(objective.id) && hasWidths(objective) ? evaluatedShares(objective, compact, hyper) : null;
+      return { coefficient: results.coefficient, profile, shares, curve: shares && once(() => bareCurve(objective, shares)) };
     });
   }
 
@@ -152,6 +154,19 @@ export class LensSession {
     trim(this.evaluations, 2 * objectives + 8);
     trim(this.rows, 6 * objectives + 64);
   }
+}
+
+/** What an objective comes to without its clips, whatever its widths; without a curve where it has no pair of widths to draw it over. */
+interface Unclipped {
+  coefficient: Float64Array;
+  profile: ClipProfile | null;
+  shares: ClipShares | null;
+  curve: (() => EpsCurve) | null;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** Mark of what stays when the same rows are cut differently. */

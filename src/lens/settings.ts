@@ -1,7 +1,9 @@
 import { defaultDualClip } from '../config/choices';
+import { holdParameter } from '../config/custom';
 import { clipWidthsOf, hyperparametersOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
 import { getObjective, type Objective } from '../objectives';
+import { isCustomId } from '../objectives/custom';
 import type { Expr } from '../objectives/expr';
 import { hyperNames } from '../objectives/graph';
 import type { Hyperparameters, LossAggMode } from '../objectives/types';
@@ -48,15 +50,18 @@ export function modeFor(objective: Objective, settings: LensSettings, maxTokens:
 
 /**
  * Complete hyperparameters of an objective under these settings: what the run would give it, with the lens's values over them.
- * Widths of a level reach the objectives whose band is 1 - low .. 1 + high; others (bounds on a log scale, say) keep their own.
+ * Widths of a level reach the objectives whose band is 1 - low .. 1 + high, and typed ones, whose widths are the level's by declaration and held in
+ * the bounds that they declare; others (bounds on a log scale, say) keep their own.
  * @param hasRef false: no reference log-probs, so no KL
  */
 export function hyperFor(objective: Objective, config: RunConfig, settings: LensSettings, hasRef: boolean): Hyperparameters {
   const hyper = hyperparametersOf({ ...config, objective: objective.id });
+  const isTyped = isCustomId(objective.id);
   const set = (name: string, value: number) => {
-    if (name in hyper) hyper[name] = value;
+    const spec = objective.hyperparameters.find((h) => h.name === name);
+    if (spec) hyper[name] = isTyped ? holdParameter(spec, value) : value;
   };
-  const widths = settings.overrides[objective.id] ?? (isPlainBand(objective) ? settings.widths[objective.importanceSamplingLevel] : null);
+  const widths = settings.overrides[objective.id] ?? (isTyped || isPlainBand(objective) ? settings.widths[objective.importanceSamplingLevel] : null);
   if (widths) {
     set('clipLow', widths.low);
     set('clipHigh', widths.high);

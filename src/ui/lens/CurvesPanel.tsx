@@ -8,7 +8,8 @@ import { EpsCurves } from './EpsCurves';
 import { widthsInForce } from './lensModel';
 import styles from './lens.module.css';
 import { SavePicture } from './SavePicture';
-import type { EpsCurve, MatchQuantity } from '../../lens/types';
+import { isCustomId } from '../../objectives/custom';
+import type { EpsCurve, LensTableRow, MatchQuantity } from '../../lens/types';
 
 /** Both papers' claims in one picture: how much each objective clips is a choice of epsilon. */
 export function CurvesPanel({ compact }: { compact: boolean }) {
@@ -17,18 +18,26 @@ export function CurvesPanel({ compact }: { compact: boolean }) {
   const leaders = useLens((state) => state.leaders);
   const curves = useLens((state) => state.answer?.curves ?? null);
   const quantity = useLens((state) => state.quantity);
+  const trained = useLens((state) => state.frozen?.source.record.objective ?? null);
   const table = useLens((state) => state.answer?.table ?? null);
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   if (!settings) return null;
-  const shown = (curves ?? []).filter((curve) => Object.values(leaders).includes(curve.objective));
+  const typedId = trained !== null && isCustomId(trained) ? trained : null;
+  const isTyped = (id: string) => id === typedId;
+  // The typed one first, so that the others are drawn over it.
+  const shown = [...(curves ?? []).filter((curve) => isTyped(curve.objective)), ...(curves ?? []).filter((curve) => Object.values(leaders).includes(curve.objective) && !isTyped(curve.objective))];
   const widths = widthsInForce(settings, leaders);
+  const shareOf = ({ metrics }: LensTableRow) => (quantity === 'clippedTokens' ? metrics.clippedTokens : metrics.gradientClipped);
   const counted = Object.fromEntries(
     LEVELS.flatMap((level) => {
       const row = table?.find((line) => line.variant === null && line.objective === leaders[level] && line.widths?.low === widths[level].low && line.widths.high === widths[level].high);
-      return row ? [[row.objective, quantity === 'clippedTokens' ? row.metrics.clippedTokens : row.metrics.gradientClipped]] : [];
+      return row ? [[row.objective, shareOf(row)]] : [];
     }),
   );
+  const own = table?.find((line) => line.variant === null && isTyped(line.objective)) ?? null;
+  if (own) counted[own.objective] = shareOf(own);
+  const typed = own?.widths ? { objective: own.objective, ...own.widths } : null;
   return (
     <section className={`${styles.panel} ${styles.curves}`} aria-labelledby="lens-curves">
       <header className={styles.head}>
@@ -46,10 +55,10 @@ export function CurvesPanel({ compact }: { compact: boolean }) {
         />
       </header>
       <div ref={box} className={styles.plot}>
-        {width > 0 ? <EpsCurves width={width} height={height} curves={shown} quantity={quantity} widths={widths} counted={counted} onWidth={(level, next) => model.setWidth(level, next)} /> : null}
+        {width > 0 ? <EpsCurves width={width} height={height} curves={shown} quantity={quantity} widths={widths} typed={typed} counted={counted} onWidth={(level, next) => model.setWidth(level, next)} /> : null}
       </div>
       <footer className={styles.reading}>
-        <p>{shown.length > 0 ? claim(shown, quantity) : 'fills in a moment'}</p>
+        <p>{shown.length > 0 ? [claim(shown, quantity), own && !own.widths ? `${own.title} has no clip widths (clipLow and clipHigh), so it has no curve.` : ''].filter(Boolean).join(' ') : 'fills in a moment'}</p>
         <span className={styles.tools}>
           <SavePicture name="epsilon-curves" />
         </span>

@@ -25,6 +25,8 @@ interface Props {
   quantity: MatchQuantity;
   /** Widths in force at each level. */
   widths: Record<Level, { low: number; high: number }>;
+  /** A typed objective that trained on the batch, with its widths: its curve stands behind the one that leads its level. */
+  typed: { objective: string; low: number; high: number } | null;
   /** The counted share at those widths, by objective, where it has been counted; else it is read off the curve. */
   counted: Readonly<Record<string, number>>;
   onWidth(level: Level, width: { low: number; high: number }): void;
@@ -48,7 +50,7 @@ export function shareAt(curve: EpsCurve, quantity: MatchQuantity, epsilon: numbe
 }
 
 /** Clip share over epsilon for the three levels; the sliders under it are its x axis. */
-export function EpsCurves({ width, height, curves, quantity, widths, counted, onWidth }: Props) {
+export function EpsCurves({ width, height, curves, quantity, widths, typed, counted, onWidth }: Props) {
   const left = 42;
   const right = Math.max(left + 60, width - 10);
   const top = 12;
@@ -62,10 +64,11 @@ export function EpsCurves({ width, height, curves, quantity, widths, counted, on
   };
   const lane = (level: Level) => lanesTop + 10 + LANE * LEVELS.indexOf(level);
   const points = curves.flatMap((curve) => {
-    const current = centreOf(widths[curve.level]);
+    const inForce = curve.objective === typed?.objective ? typed : widths[curve.level];
+    const current = centreOf(inForce);
     const named = curve.marks.filter((mark) => mark.kind !== 'current' && mark.kind !== 'sdEquivalent' && Math.abs(Math.log(mark.epsilon / current)) > 0.02);
     const same = curve.marks.find((mark) => mark.kind !== 'current' && mark.kind !== 'sdEquivalent' && Math.abs(Math.log(mark.epsilon / current)) <= 0.02);
-    const now = { curve, epsilon: current, share: counted[curve.objective] ?? shareAt(curve, quantity, current), name: same && curve.objective === 'gspo' ? same.kind : objectiveTitle(curve.objective), isCurrent: true, shown: widths[curve.level].low };
+    const now = { curve, epsilon: current, share: counted[curve.objective] ?? shareAt(curve, quantity, current), name: same && curve.objective === 'gspo' ? same.kind : objectiveTitle(curve.objective), isCurrent: true, shown: inForce.low };
     const others = named
       .filter(() => curve.objective === 'gspo')
       .map((mark) => ({ curve, epsilon: mark.epsilon, share: shareOf(mark, quantity), name: mark.kind as string, isCurrent: false, shown: mark.low }));
@@ -98,7 +101,7 @@ export function EpsCurves({ width, height, curves, quantity, widths, counted, on
         {curves.map((curve) => (
           <path
             key={curve.objective}
-            className={styles.curve}
+            className={curve.objective === typed?.objective ? styles.typed : styles.curve}
             style={{ color: levelColour(curve.level) }}
             strokeDasharray={DASH[curve.level]}
             d={Array.from(curve.epsilon, (epsilon, i) => `${i === 0 ? 'M' : 'L'}${x(epsilon).toFixed(1)} ${y(sharesOf(curve, quantity)[i] ?? 0).toFixed(1)}`).join('')}
@@ -126,7 +129,7 @@ export function EpsCurves({ width, height, curves, quantity, widths, counted, on
           left={left}
           right={right}
           width={widths[level]}
-          ticks={curves.find((curve) => curve.level === level)?.marks ?? []}
+          ticks={curves.find((curve) => curve.level === level && curve.objective !== typed?.objective)?.marks ?? []}
           onWidth={(next) => onWidth(level, next)}
         />
       ))}
