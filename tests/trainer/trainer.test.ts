@@ -311,6 +311,20 @@ describe('configure', () => {
     expect(engine.calls.filter((c) => c.startsWith('setTokenLoss'))).toEqual(['setTokenLoss grpo', 'setTokenLoss sppo', 'setTokenLoss gspo']);
   });
 
+  it('switches to a mixture of it and on, with the widths of the level that is clipped', async () => {
+    const { engine, trainer, config } = setUp();
+    trainer.configure({ objective: 'grpo@token/sequence' });
+    const { report, batch } = await trainer.runStep();
+    expect([report.objective, batch.objective, trainer.config.objective]).toEqual(Array(3).fill('grpo@token/sequence'));
+    expect(engine.updates[0].options.hyper).toMatchObject({ clipLow: config.clipLowSequence, clipHigh: config.clipHighSequence });
+    trainer.configure({ objective: 'sppo@segment' });
+    expect(trainer.config).toMatchObject({ prompts: 64, groupSize: 1, dualClip: 3 });
+    trainer.configure({ objective: 'grpo@segment/segment' });
+    expect(trainer.config).toEqual({ ...config, objective: 'grpo@segment' });
+    await trainer.runStep();
+    expect(engine.calls.filter((c) => c.startsWith('setTokenLoss'))).toEqual(['setTokenLoss grpo@token/sequence', 'setTokenLoss grpo@segment']);
+  });
+
   it('does not reach into an iteration that is running', async () => {
     const { trainer } = setUp();
     const running = trainer.runStep();

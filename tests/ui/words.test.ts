@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/config/fields';
+import { getObjective } from '../../src/objectives';
 import type { Mark } from '../../src/ui/text/marks';
-import { branchWords, clipSentence, deadWords, edgeText, groupWords, natsText, stateWords, verdictTitle } from '../../src/ui/text/words';
+import { branchWords, clipSentence, deadWords, edgeText, groupWords, mixtureWords, natsText, stateWords, verdictTitle } from '../../src/ui/text/words';
 import { fakeBatch } from '../visual/fakeData';
 
 const mark = (patch: Partial<Mark>): Mark => ({ logRatio: 0, ratio: 1, low: 0.8, high: 1.2, verdict: 'inside', side: null, loss: -1, weight: 1, ...patch });
@@ -42,6 +43,15 @@ describe('sentences', () => {
     expect(verdictTitle(clipped, 1)).toBe('Why this token was clipped');
     expect(verdictTitle(mark({ side: 'low', verdict: 'kept' }), 1)).toBe('Why this token was kept');
     expect(verdictTitle(mark({}), 0)).toBe('Why this token teaches nothing');
+  });
+
+  it('explains a token whose own ratio weighs and whose answer is clipped', () => {
+    const words = (id: string, patch: Partial<Mark>, advantage: number) => mixtureWords(mark(patch), advantage, getObjective(id));
+    expect(words('grpo@token/sequence', { ratio: 1.03, loss: -1.8, verdict: 'inside' }, 1.2)).toBe('Sequence ratio 1.030 is inside the band: kept, and A weighs by the token ratio 1.500.');
+    expect(words('grpo@token/sequence', { ratio: 1.3, verdict: 'clipped', side: 'high' }, 1)).toBe('Sequence ratio 1.300 is above the band: no gradient, whatever the token ratio.');
+    expect(words('grpo@segment/token', { ratio: 0.5, loss: -0.9, verdict: 'kept', side: 'low' }, 1)).toBe('Token ratio 0.500 is below the band but A > 0: kept, and A weighs by the subsentence ratio 0.900.');
+    expect(words('sppo@token/sequence', { ratio: 1.02, loss: 3, verdict: 'clipped', side: null }, -1)).toBe('Its token ratio is past the dual clip 3: the loss is flat there, no gradient.');
+    expect(words('grpo@token/sequence', {}, 0)).toContain('A = 0');
   });
 
   it('counts a group, and says when it is dead', () => {

@@ -57,7 +57,7 @@ describe('message guards', () => {
   });
 
   it.each<WorkerCommand>([
-    { type: 'probe' }, { type: 'init', config, modelsUrl: 'models/' }, { type: 'configure', patch: { epochs: 2 } }, { type: 'configure', patch: {} },
+    { type: 'probe' }, { type: 'init', config, modelsUrl: 'models/' }, { type: 'configure', patch: { objective: 'sppo@sequence/token' } }, { type: 'configure', patch: { epochs: 2 } }, { type: 'configure', patch: {} },
     { type: 'play' }, { type: 'pause' }, { type: 'step', count: 2 }, { type: 'reset', config }, { type: 'snapshot', requestId: 1 }, { type: 'loseDevice' }, { type: 'engine', engine: 'tfjs' },
   ])('take the command $type, and refuse it with any field missing or added', (command) => {
     expect(isCommand(command)).toBe(true);
@@ -66,6 +66,10 @@ describe('message guards', () => {
       if (command.type === 'configure' && path[0] === 'patch' && path.length > 1) continue;
       expect(isCommand(changed(command, path, (owner, key) => delete owner[key])), path.join('.')).toBe(false);
     }
+  });
+
+  it('refuse an objective that is neither listed nor a mixture of one', () => {
+    for (const objective of ['cispo@token', 'grpo@word', 'grpo@', 'nobody']) expect(isCommand({ type: 'configure', patch: { objective } }), objective).toBe(false);
   });
 
   it.each([null, undefined, 0, 'play', [], {}, { type: 1 }, { type: 'constructor' }, { type: 'toString' }, [{ type: 'play' }]])('refuse %j', (value) => {

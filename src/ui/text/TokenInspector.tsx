@@ -15,7 +15,7 @@ import type { Branches, Comparison, TokenFacts } from './inspect';
 import { ratioColour, ratioTextColour } from './ratioBins';
 import styles from './inspector.module.css';
 import type { ValueFacts } from './valueLine';
-import { branchWords, edgeText, natsText, plainWords, VERDICT_WORDS, verdictTitle } from './words';
+import { branchWords, edgeText, mixtureWords, natsText, plainWords, VERDICT_WORDS, verdictTitle } from './words';
 
 /** Why one token was clipped or kept: its numbers, the branch of the objective that won, and what other objectives would do. */
 export function TokenInspector(props: TokenInspectorProps) {
@@ -132,11 +132,13 @@ function FormulaBox({ facts, config }: { facts: TokenFacts; config: RunConfig })
   const level = ratioLevel(config.objective);
   const b = facts.surrogate;
   if (b === null) {
-    const formula = objectiveTex(getObjective(config.objective), { hyper: hyperparametersOf(config) });
+    const objective = getObjective(config.objective);
+    const formula = objectiveTex(objective, { hyper: hyperparametersOf(config) });
+    const words = objective.ratioLevel ? mixtureWords : plainWords;
     return (
       <div className={styles.formula}>
         <LazyTex tex={formula.tokenLoss} />
-        <p className={styles.branch}>{plainWords(facts.inUse.mark, facts.inUse.advantage, getObjective(config.objective))}</p>
+        <p className={styles.branch}>{words(facts.inUse.mark, facts.inUse.advantage, objective)}</p>
       </div>
     );
   }

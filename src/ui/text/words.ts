@@ -3,7 +3,7 @@ import { LEVEL_TITLE } from '../../core/levels';
 import { getObjective, type Objective } from '../../objectives';
 import type { CompletionRecord } from '../../worker/protocol';
 import { objectiveTitle, ratioLevel } from '../charts/looks';
-import { fraction, ratio, significant, trueMinus } from '../theme/numbers';
+import { fraction, ratio, setting, significant, trueMinus } from '../theme/numbers';
 import type { Mark, RowMarks, Verdict } from './marks';
 
 /** Sentences of the text views, kept apart from their markup. */
@@ -79,6 +79,21 @@ export function plainWords(mark: Mark, advantage: number, objective: Pick<Object
   if (advantage === 0) return 'A = 0: no gradient.';
   if (mark.verdict === 'kept' && objective.clipEffect === 'hold') return 'Its weight is held at the bound; the gradient is kept.';
   return mark.weight === 0 ? 'Its clip cuts the gradient of this token to zero.' : 'The gradient of this token is kept.';
+}
+
+/** What became of the token where one level's ratio weighs the advantage and another's is clipped (objectives/mixture.ts). */
+export function mixtureWords(mark: Mark, advantage: number, objective: Pick<Objective, 'importanceSamplingLevel' | 'ratioLevel'>): string {
+  if (advantage === 0) return 'A = 0: no gradient.';
+  const clipped = `${LEVEL_TITLE[objective.importanceSamplingLevel]} ratio ${ratio(mark.ratio)}`;
+  const weighing = `${LEVEL_TITLE[objective.ratioLevel ?? objective.importanceSamplingLevel].toLowerCase()} ratio`;
+  // The loss is held at minus ratio times A, or at minus c times A past a dual clip.
+  const held = -mark.loss / advantage;
+  if (mark.verdict === 'clipped') {
+    const isBeyond = mark.side === (advantage > 0 ? 'high' : 'low');
+    return isBeyond ? `${clipped} is ${mark.side === 'low' ? 'below' : 'above'} the band: no gradient, whatever the ${weighing}.` : `Its ${weighing} is past the dual clip ${setting(Number(held.toPrecision(3)))}: the loss is flat there, no gradient.`;
+  }
+  const place = mark.verdict === 'inside' ? 'is inside the band' : mark.side === 'low' ? 'is below the band but A > 0' : 'is above the band but A < 0';
+  return `${clipped} ${place}: kept, and A weighs by the ${weighing} ${ratio(held)}.`;
 }
 
 /** Which branch of the objective won, in words. */
