@@ -3,7 +3,7 @@ import { presetConfig } from '../../src/config/presets';
 import { GPU_USAGE, type GpuContext } from '../../src/gpu/device';
 import { encode } from '../../src/gpu/program';
 import { shaderOf } from '../../src/kernels/kernelSpec';
-import { matmulForward } from '../../src/kernels/matmul/matmul';
+import { matmulConstants, matmulSpec, matmulThreads, matmulVariantFor } from '../../src/kernels/matmul/matmul';
 import { loadPolicy } from '../../src/model/manifest';
 import { initialParams } from '../../src/model/parameters';
 import { getTask } from '../../src/tasks';
@@ -42,7 +42,8 @@ export async function ours(options: OursOptions): Promise<Subject> {
 
 async function openMatmul(ctx: GpuContext, n: number): Promise<Work> {
   const { queue } = ctx.device;
-  const pipeline = await ctx.pipeline(shaderOf(matmulForward));
+  const variant = matmulVariantFor(ctx.facts);
+  const pipeline = await ctx.pipeline(shaderOf(matmulSpec('matmul', variant), matmulConstants(variant)));
   const [a, b] = matrices(n);
   const uniform = (label: string, values: number[]): GPUBuffer => {
     const buffer = ctx.buffer(label, 16, GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST);
@@ -53,8 +54,11 @@ async function openMatmul(ctx: GpuContext, n: number): Promise<Work> {
   const [x, w, y] = ['x', 'w', 'y'].map((label) => ctx.buffer(label, bytes));
   queue.writeBuffer(x, 0, a);
   queue.writeBuffer(w, 0, b);
-  const bindGroup = ctx.bind(pipeline, { dims: uniform('dims', [n, 0, 0, 0]), shape: uniform('shape', [n, n, 0, 0]), x, w, y });
-  const list = [{ pipeline, bindGroup, threads: (rows: number) => Math.ceil(rows / 8) * (n / 8) }];
+  const gain = ctx.buffer('gain', n * 4);
+  queue.writeBuffer(gain, 0, new Float32Array(n).fill(1));
+  const [extra, activated, rstd] = ['extra', 'activated', 'rstd'].map((label) => ctx.buffer(label, 16));
+  const bindGroup = ctx.bind(pipeline, { dims: uniform('dims', [n, 0, 0, 0]), shape: uniform('shape', [n, n, 0, 0]), x, w, gain, extra, y, activated, rstd });
+  const list = [{ pipeline, bindGroup, threads: (rows: number) => matmulThreads(variant, rows, n) }];
   const repeats = repeatsOf(n);
   const execute = async (times: number): Promise<number> => {
     const started = performance.now();

@@ -26,9 +26,11 @@ export function shaderOf(spec: KernelSpec, constants: Record<string, number> = {
     if (value === undefined) throw new Error(`kernel ${spec.name}: constant ${name} was not given`);
     return `const ${name}: u32 = ${value}u;`;
   });
+  // Directives must stand before all else.
+  const [directives] = /^((enable|diagnostic)\b.*\n)*/.exec(spec.wgsl) as unknown as [string];
   return {
     label: spec.name,
-    code: `${lines.join('\n')}\n${prelude}\n${unroll(spec.wgsl, constants)}`,
+    code: `${directives}${lines.join('\n')}\n${prelude}\n${unroll(spec.wgsl.slice(directives.length), constants)}`,
     bindings: parseBindings(spec.name, spec.wgsl),
     workgroupSize: parseWorkgroupSize(spec.name, spec.wgsl),
   };

@@ -3,6 +3,7 @@ import { encode, type Dispatch } from '../gpu/program';
 import type { ModelConfig } from './config';
 import { f32Bits, uniform4, type GpuParams } from './parameters';
 import type { ModelPipelines } from './pipelines';
+import { productMaker } from './products';
 
 /** Decoding with a key/value cache for up to `capacity` rows of T positions; everything stays on the GPU until `tokens` is read. */
 export interface Decoder {
@@ -27,6 +28,8 @@ export interface DecodeRequest {
 
 /** Steps per submit: enough to keep a GPU busy, few enough that the compositor is never starved. */
 const STEPS_PER_SUBMIT = 8;
+/** Rows that have ended are left out from the next gathering on: a little work for nothing against a dispatch a step. */
+const STEPS_PER_GATHER = 4;
 const STEP_STRIDE = 256;
 
 export function buildDecoder(ctx: GpuContext, p: ModelPipelines, config: ModelConfig, params: GpuParams, ropeTable: GPUBuffer, capacity: number): Decoder {
@@ -39,8 +42,6 @@ export function buildDecoder(ctx: GpuContext, p: ModelPipelines, config: ModelCo
   const logpEntropy = floats('logpEntropy', 2 * T);
   const alive = floats('alive', 1);
   const liveRows = floats('liveRows', 1);
-  const tok = floats('tok', 1);
-  const pos = floats('pos', 1);
   // The count of live rows is written by decodeGather and read by every later kernel as its `dims`.
   const live = ctx.buffer('decode.live', 16, GPU_USAGE.STORAGE | GPU_USAGE.UNIFORM);
   const step = ctx.buffer('decode.step', T * STEP_STRIDE, GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST);
@@ -50,40 +51,36 @@ export function buildDecoder(ctx: GpuContext, p: ModelPipelines, config: ModelCo
   const limits = shape('limits');
   const key = shape('key');
   const x = [floats('xA', C), floats('xB', C)] as const;
-  const n = floats('n', C);
-  const r = floats('r', 1);
+  const rstd = floats('rstd', 1);
   const qkv = floats('qkv', 3 * C);
   const attended = floats('attended', C);
   const h = floats('h', 4 * C);
   const a = floats('a', 4 * C);
   const logits = floats('logits', V);
 
+  const gather: Dispatch[] = [];
   const body: Dispatch[] = [];
   const head: Dispatch[] = [];
   const add = (list: Dispatch[], pipeline: Dispatch['pipeline'], buffers: Parameters<GpuContext['bind']>[1], threads: Dispatch['threads']) =>
     list.push({ pipeline, bindGroup: ctx.bind(pipeline, buffers), threads });
-  const shapeC = shape('shapeC', C, f32Bits(config.normEps));
+  const shapeC = shape('shapeC', C);
   const shapeAttention = shape('attention', C, H, T);
-  const matmul = (list: Dispatch[], K: number, O: number, label: string, input: GPUBuffer, w: string, out: { y: GPUBuffer; residual?: GPUBuffer; h?: GPUBuffer }) => {
-    const pipeline = out.residual ? p.matmulResidual : out.h ? p.matmulActivation : p.matmulForward;
-    add(list, pipeline, { dims: live, shape: shape(label, K, O), x: input, w: params.slice(w), ...out }, (rows) => Math.ceil(rows / 8) * (O / 8));
-  };
+  const product = productMaker(ctx, p, live, { label: 'decode', widest: 4 * C, normEps: config.normEps });
+  const norm = (name: string) => ({ gain: params.slice(name), rstd });
 
-  add(body, p.decodeGather, { step, limits, alive, tokens, live, liveRows, tok, pos }, () => 1);
-  add(body, p.embedForward, { dims: live, shape: shapeC, tok, pos, tokenEmbedding: params.slice('tokenEmbedding'), positionEmbedding: params.slice('positionEmbedding'), x: x[0] }, (rows) => (rows * C) / 4);
+  add(gather, p.decodeGather, { limits, alive, live, liveRows }, () => 1);
+  add(body, p.decodeEmbed, { dims: live, step, limits, shape: shapeC, liveRows, tokens, tokenEmbedding: params.slice('tokenEmbedding'), positionEmbedding: params.slice('positionEmbedding'), x: x[0] }, (rows) => (rows * C) / 4);
   for (let l = 0; l < L; l++) {
     const keys = floats(`l${l}.keys`, T * C);
     const values = floats(`l${l}.values`, T * C);
-    add(body, p.rmsnormForward, { dims: live, shape: shapeC, x: x[0], g: params.slice(`l${l}.norm1`), y: n, rstd: r }, (rows) => rows);
-    matmul(body, C, 3 * C, 'qkvShape', n, `l${l}.qkv`, { y: qkv });
-    add(body, p.decodeAttention, { dims: live, shape: shapeAttention, liveRows, pos, table: ropeTable, qkv, keys, values, attended }, (rows) => rows * H);
-    matmul(body, C, C, 'attnOutShape', attended, `l${l}.attnOut`, { residual: x[0], y: x[1] });
-    add(body, p.rmsnormForward, { dims: live, shape: shapeC, x: x[1], g: params.slice(`l${l}.norm2`), y: n, rstd: r }, (rows) => rows);
-    matmul(body, C, 4 * C, 'fc1Shape', n, `l${l}.fc1`, { h, y: a });
-    matmul(body, 4 * C, C, 'fc2Shape', a, `l${l}.fc2`, { residual: x[1], y: x[0] });
+    const w = (name: string) => params.slice(`l${l}.${name}`);
+    body.push(product({ label: 'qkv', K: C, O: 3 * C }, { x: x[0], w: w('qkv'), y: qkv, norm: norm(`l${l}.norm1`) }));
+    add(body, p.decodeAttention, { dims: live, shape: shapeAttention, liveRows, step, table: ropeTable, qkv, keys, values, attended }, (rows) => rows * H);
+    body.push(product({ label: 'attnOut', K: C, O: C }, { x: attended, w: w('attnOut'), y: x[1], residual: x[0] }));
+    body.push(product({ label: 'fc1', K: C, O: 4 * C }, { x: x[1], w: w('fc1'), y: h, activated: a, norm: norm(`l${l}.norm2`) }));
+    body.push(product({ label: 'fc2', K: 4 * C, O: C }, { x: a, w: w('fc2'), y: x[0], residual: x[1] }));
   }
-  add(head, p.rmsnormForward, { dims: live, shape: shapeC, x: x[0], g: params.slice('finalNorm'), y: n, rstd: r }, (rows) => rows);
-  matmul(head, C, V, 'unembedShape', n, 'unembed', { y: logits });
+  head.push(product({ label: 'unembed', K: C, O: V }, { x: x[0], w: params.slice('unembed'), y: logits, norm: norm('finalNorm') }));
   add(head, p.decodeSample, { dims: live, step, limits, key, liveRows, logits, tokens, alive, logpEntropy }, (rows) => rows);
 
   const ones = new Uint32Array(capacity).fill(1);
@@ -101,6 +98,8 @@ export function buildDecoder(ctx: GpuContext, p: ModelPipelines, config: ModelCo
         if (first === 0) encoder.clearBuffer(logpEntropy, 0, rows * request.maxNewTokens * 8);
         const pass = encoder.beginComputePass({ label: 'decode' });
         for (let t = first; t < Math.min(S - 1, first + STEPS_PER_SUBMIT); t++) {
+          // No row ends inside the prompt.
+          if (t === 0 || (t >= promptLength && t % STEPS_PER_GATHER === 0)) encode(pass, gather, rows);
           encode(pass, body, rows, [t * STEP_STRIDE]);
           // Inside the prompt the next token is known: only its keys and values are wanted.
           if (t >= promptLength - 1) encode(pass, head, rows, [t * STEP_STRIDE]);

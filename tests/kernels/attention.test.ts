@@ -3,6 +3,8 @@ import type { GpuContext } from '../../src/gpu/device';
 import { requestNodeGpu } from '../../src/gpu/nodeGpu';
 import { attentionBackwardKeyValue, attentionBackwardQuery, attentionForward } from '../../src/kernels/attention/attention';
 import { attentionBackwardCpu, attentionForwardCpu } from '../../src/kernels/attention/attention.cpu';
+import { ropeTable } from '../../src/kernels/rope/rope';
+import { ropeCpu } from '../../src/kernels/rope/rope.cpu';
 import { expectClose, expectGradient, normals, packedLayout, runKernel } from '../helpers/kernelRun';
 
 let gpu: GpuContext;
@@ -22,19 +24,22 @@ describe('attention', () => {
     const [qkv, dAttended] = [normals(1, N * 3 * C, spread), normals(2, N * C)];
     const shape = Uint32Array.of(C, H, 0, 0);
     const dims = Uint32Array.of(N, 0, 0, 0);
-    const HD4 = { HD4: C / H / 4 };
+    const HD4 = { HD4: C / H / 4, HALF: C / H / 8 };
+    const table = ropeTable(64, C / H, 100);
     const want = attentionForwardCpu(qkv, pos, C, H);
     const got = await runKernel(gpu, attentionForward, HD4, { dims, shape, pos, qkv, attended: N * C, lse: N * H }, N * H);
     expectClose(got.attended, want.out, 2e-5, 'attended');
     expectClose(got.lse, want.lse, 2e-5, 'lse');
     const wantBack = attentionBackwardCpu(qkv, pos, want.out, want.lse, dAttended, C, H);
+    // The kernels rotate dq and dk back on their way out.
+    ropeCpu(wantBack, pos, C, H, 100, true);
     const [attended, lse] = [Float32Array.from(want.out), Float32Array.from(want.lse)];
-    const query = await runKernel(gpu, attentionBackwardQuery, HD4, { dims, shape, pos, qkv, attended, lse, dAttended, delta: N * H, dqkv: N * 3 * C }, N * H);
+    const query = await runKernel(gpu, attentionBackwardQuery, HD4, { dims, shape, pos, qkv, attended, lse, dAttended, delta: N * H, dqkv: N * 3 * C, table }, N * H);
     const both = await runKernel(
       gpu,
       attentionBackwardKeyValue,
       HD4,
-      { dims, shape, rowEnd, qkv, lse, delta: Float32Array.from(query.delta), dAttended, dqkv: Float32Array.from(query.dqkv) },
+      { dims, shape, rowEnd, qkv, lse, delta: Float32Array.from(query.delta), dAttended, dqkv: Float32Array.from(query.dqkv), pos, table },
       N * H,
     );
     // Scores of spread 6 reach several hundred: their f32 rounding (about 3e-5) goes into the probabilities.

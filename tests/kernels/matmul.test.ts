@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GpuContext } from '../../src/gpu/device';
 import { requestNodeGpu } from '../../src/gpu/nodeGpu';
-import { matmulActivation, matmulBackwardInput, matmulBackwardInputActivation, matmulBackwardWeight, matmulForward, matmulResidual } from '../../src/kernels/matmul/matmul';
+import { ENDING, MATMUL_VARIANTS, matmulConstants, matmulSpec, matmulThreads, matmulWeightThreads } from '../../src/kernels/matmul/matmul';
 import { activationBackwardCpu, activationCpu, matmulBackwardInputCpu, matmulBackwardWeightCpu, matmulForwardCpu } from '../../src/kernels/matmul/matmul.cpu';
+import { rmsnormForwardCpu } from '../../src/kernels/rmsnorm/rmsnorm.cpu';
+import { f32Bits } from '../../src/model/parameters';
 import { expectClose, expectGradient, normals, runKernel } from '../helpers/kernelRun';
 
 let gpu: GpuContext;
@@ -13,6 +15,7 @@ afterAll(() => gpu.destroy());
 
 // f32 sums of K terms of size 1: rounding grows like sqrt(K) * 6e-8, far below this.
 const TOLERANCE = 2e-5;
+const EPS = 1e-5;
 const SHAPES: [number, number, number][] = [
   [1, 8, 8],
   [7, 16, 24],
@@ -21,60 +24,76 @@ const SHAPES: [number, number, number][] = [
   [65, 192, 48],
 ];
 
-describe('matmul', () => {
-  it.each(SHAPES)('forward, with residual and with activation: M=%i, K=%i, O=%i', async (M, K, O) => {
-    const [x, w, residual] = [normals(1, M * K), normals(2, K * O, 0.3), normals(3, M * O)];
-    const common = { dims: Uint32Array.of(M, 0, 0, 0), shape: Uint32Array.of(K, O, 0, 0), x, w };
-    const threads = Math.ceil(M / 8) * (O / 8);
-    const want = matmulForwardCpu(x, w, K, O);
-    expectClose((await runKernel(gpu, matmulForward, {}, { ...common, y: M * O }, threads)).y, want, TOLERANCE, 'y');
-    const plus = await runKernel(gpu, matmulResidual, {}, { ...common, residual, y: M * O }, threads);
-    expectClose(plus.y, want.map((v, i) => v + residual[i]), TOLERANCE, 'y + residual');
-    const act = await runKernel(gpu, matmulActivation, {}, { ...common, h: M * O, y: M * O }, threads);
-    expectClose(act.h, want, TOLERANCE, 'h');
-    expectClose(act.y, activationCpu(want), TOLERANCE, 'activation');
-  });
-
-  it.each(SHAPES)('backward to the input, plain and through the activation: M=%i, K=%i, O=%i', async (M, K, O) => {
-    const [dy, w, h] = [normals(4, M * O), normals(5, K * O, 0.3), normals(6, M * K, 2)];
-    const common = { dims: Uint32Array.of(M, 0, 0, 0), shape: Uint32Array.of(K, O, 0, 0), dy, w };
-    const threads = Math.ceil(M / 8) * (K / 8);
-    const want = matmulBackwardInputCpu(dy, w, K, O);
-    expectClose((await runKernel(gpu, matmulBackwardInput, {}, { ...common, dx: M * K }, threads)).dx, want, TOLERANCE, 'dx');
-    const through = await runKernel(gpu, matmulBackwardInputActivation, {}, { ...common, h, dh: M * K }, threads);
-    expectClose(through.dh, activationBackwardCpu(h, want), TOLERANCE, 'dh');
-  });
-
-  it.each([1, 4, 16])('backward to the weight in %i splits', async (splits) => {
-    const [M, K, O] = [77, 48, 24];
-    const [x, dy] = [normals(7, M * K), normals(8, M * O)];
-    const flat = K * O + 64;
-    const out = await runKernel(
+describe.each(MATMUL_VARIANTS)('matmul, $id', (variant) => {
+  const product = (M: number, K: number, O: number, ending: keyof typeof ENDING, eps: number, buffers: Record<string, Float32Array<ArrayBuffer> | number>) =>
+    runKernel(
       gpu,
-      matmulBackwardWeight,
-      {},
-      { dims: Uint32Array.of(M, 0, 0, 0), shape: Uint32Array.of(K, O, 0, 0), split: Uint32Array.of(splits, flat / 4, 0, 0), x, dy, grads: splits * flat },
-      (splits * K * O) / 64,
+      matmulSpec('matmul', variant),
+      matmulConstants(variant),
+      { dims: Uint32Array.of(M, 0, 0, 0), shape: Uint32Array.of(K, O, ENDING[ending], eps === 0 ? 0 : f32Bits(eps)), gain: new Float32Array(K).fill(1), extra: 4, y: M * O, activated: 4, rstd: 4, ...buffers },
+      matmulThreads(variant, M, O),
     );
-    const sum = new Float64Array(K * O);
-    for (let s = 0; s < splits; s++) for (let i = 0; i < K * O; i++) sum[i] += out.grads[s * flat + i];
-    expectClose(sum, matmulBackwardWeightCpu(x, dy, K, O), TOLERANCE, 'dW');
+
+  it.each(SHAPES)('every ending: M=%i, K=%i, O=%i', async (M, K, O) => {
+    const [x, w, extra] = [normals(1, M * K), normals(2, K * O, 0.3), normals(3, M * O, 2)];
+    const want = matmulForwardCpu(x, w, K, O);
+    const plain = await product(M, K, O, 'none', 0, { x, w });
+    expectClose(plain.y, want, TOLERANCE, 'y');
+    const plus = await product(M, K, O, 'residual', 0, { x, w, extra });
+    expectClose(plus.y, want.map((v, i) => v + extra[i]), TOLERANCE, 'y + residual');
+    const act = await product(M, K, O, 'activation', 0, { x, w, activated: M * O });
+    expectClose(act.y, want, TOLERANCE, 'h');
+    expectClose(act.activated, activationCpu(want), TOLERANCE, 'activation');
+    const slope = await product(M, K, O, 'slope', 0, { x, w, extra });
+    expectClose(slope.y, activationBackwardCpu(extra, want), TOLERANCE, 'slope');
+    // Nothing but what the ending says is written: the stand-ins keep their contents.
+    expect([...plain.activated, ...plain.rstd, ...plus.activated, ...slope.rstd]).toEqual(Array(16).fill(777));
   });
 
-  it('has twins that finite differences confirm', () => {
-    const [M, K, O] = [3, 8, 8];
-    const [x, w, dy] = [Float64Array.from(normals(9, M * K)), Float64Array.from(normals(10, K * O)), normals(11, M * O)];
-    const through = (y: Float64Array) => activationCpu(y).reduce((a, v, i) => a + v * dy[i], 0);
-    const dh = activationBackwardCpu(matmulForwardCpu(x, w, K, O), dy);
-    expectGradient((v) => through(matmulForwardCpu(v, w, K, O)), x, matmulBackwardInputCpu(dh, w, K, O), { tolerance: 1e-6 });
-    expectGradient((v) => through(matmulForwardCpu(x, v, K, O)), w, matmulBackwardWeightCpu(x, dh, K, O), { tolerance: 1e-6 });
+  it.each(SHAPES)('of normalised rows: M=%i, K=%i, O=%i', async (M, K, O) => {
+    const [x, w, gain] = [normals(4, M * K, 3), normals(5, K * O, 0.3), normals(6, K)];
+    const norm = rmsnormForwardCpu(x, gain, K, EPS);
+    const want = matmulForwardCpu(norm.y, w, K, O);
+    const got = await product(M, K, O, 'activation', EPS, { x, w, gain, activated: M * O, rstd: M });
+    expectClose(got.rstd, norm.rstd, 1e-5, 'rstd');
+    expectClose(got.y, want, TOLERANCE, 'y');
+    expectClose(got.activated, activationCpu(want), TOLERANCE, 'activation');
+  });
+
+  it.each([1, 4, 16])('backward to the weight in %i splits, plain and of normalised rows', async (splits) => {
+    for (const [M, K, O] of [[77, 48, 24], [5, 8, 8], [130, 32, 96]] as const) {
+      const [x, dy, rstd] = [normals(7, M * K), normals(8, M * O), normals(9, M)];
+      const flat = K * O + 64;
+      for (const scaled of [0, 1]) {
+        const out = await runKernel(
+          gpu,
+          matmulSpec('matmulBackwardWeight', variant),
+          matmulConstants(variant),
+          { dims: Uint32Array.of(M, 0, 0, 0), shape: Uint32Array.of(K, O, scaled, 0), split: Uint32Array.of(splits, flat / 4, 0, 0), x, dy, rstd: scaled ? rstd : new Float32Array(4), grads: splits * flat },
+          matmulWeightThreads(variant, K, O, splits),
+        );
+        const sum = new Float64Array(K * O);
+        for (let s = 0; s < splits; s++) for (let i = 0; i < K * O; i++) sum[i] += out.grads[s * flat + i];
+        const weighted = Float64Array.from(dy, (v, i) => (scaled ? v * rstd[Math.floor(i / O)] : v));
+        expectClose(sum, matmulBackwardWeightCpu(x, weighted, K, O), TOLERANCE, 'dW');
+      }
+    }
   });
 
   it('stays finite for activations far from 0', async () => {
     const x = Float32Array.from({ length: 64 }, (_, i) => (i % 2 ? 1 : -1) * 10 ** (i % 5));
     const w = new Float32Array(64);
     for (let i = 0; i < 8; i++) w[i * 8 + i] = 1;
-    const out = await runKernel(gpu, matmulActivation, {}, { dims: Uint32Array.of(8, 0, 0, 0), shape: Uint32Array.of(8, 8, 0, 0), x, w, h: 64, y: 64 }, 1);
-    expectClose(out.y, activationCpu(Float64Array.from(x)), TOLERANCE, 'activation');
+    const out = await product(8, 8, 8, 'activation', 0, { x, w, activated: 64 });
+    expectClose(out.activated, activationCpu(Float64Array.from(x)), TOLERANCE, 'activation');
   });
+});
+
+it('has twins that finite differences confirm', () => {
+  const [M, K, O] = [3, 8, 8];
+  const [x, w, dy] = [Float64Array.from(normals(9, M * K)), Float64Array.from(normals(10, K * O)), normals(11, M * O)];
+  const through = (y: Float64Array) => activationCpu(y).reduce((a, v, i) => a + v * dy[i], 0);
+  const dh = activationBackwardCpu(matmulForwardCpu(x, w, K, O), dy);
+  expectGradient((v) => through(matmulForwardCpu(v, w, K, O)), x, matmulBackwardInputCpu(dh, w, K, O), { tolerance: 1e-6 });
+  expectGradient((v) => through(matmulForwardCpu(x, v, K, O)), w, matmulBackwardWeightCpu(x, dh, K, O), { tolerance: 1e-6 });
 });

@@ -1,6 +1,6 @@
 // dk and dv of causal attention: each key sums over the queries from itself to the end of its row.
 // qkv [N, 3C]; dAttended [N, C]; lse, delta [N, H]; rowEnd [N]: one past the last position of n's row;
-// dqkv [N, 3C] (the k and v thirds are written). shape = (C, H, -, -). One thread per (n, head).
+// dqkv [N, 3C] (the k and v thirds are written, dk rotated back by the position: table as in rope.wgsl). shape = (C, H, -, -). One thread per (n, head).
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<uniform> shape: vec4u;
 @group(0) @binding(2) var<storage, read> rowEnd: array<u32>;
@@ -9,6 +9,8 @@
 @group(0) @binding(5) var<storage, read> delta: array<f32>;
 @group(0) @binding(6) var<storage, read> dAttended: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> dqkv: array<vec4f>;
+@group(0) @binding(8) var<storage, read> pos: array<u32>;
+@group(0) @binding(9) var<storage, read> table: array<vec4f>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -44,8 +46,13 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       dv[i] += p * dAttended[o + i];
     }
   }
+  for (var i = 0u; i < HALF; i++) { // unroll
+    let co = table[pos[n] * HD4 + i];
+    let si = table[pos[n] * HD4 + HALF + i];
+    dqkv[base + i] = dk[i] * co + dk[HALF + i] * si;
+    dqkv[base + HALF + i] = dk[HALF + i] * co - dk[i] * si;
+  }
   for (var i = 0u; i < HD4; i++) { // unroll
-    dqkv[base + i] = dk[i];
     dqkv[base + c4 + i] = dv[i];
   }
 }

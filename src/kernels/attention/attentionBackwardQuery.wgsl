@@ -1,5 +1,5 @@
 // dq of causal attention, and delta = sum(dout * out) per (n, head), which the key pass needs.
-// qkv [N, 3C]; attended, dAttended [N, C]; lse, delta [N, H]; dqkv [N, 3C] (the q third is written). shape = (C, H, -, -).
+// qkv [N, 3C]; attended, dAttended [N, C]; lse, delta [N, H]; dqkv [N, 3C] (the q third is written, rotated back by the position: table as in rope.wgsl). shape = (C, H, -, -).
 // One thread per (n, head).
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<uniform> shape: vec4u;
@@ -10,6 +10,7 @@
 @group(0) @binding(6) var<storage, read> dAttended: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> delta: array<f32>;
 @group(0) @binding(8) var<storage, read_write> dqkv: array<vec4f>;
+@group(0) @binding(9) var<storage, read> table: array<vec4f>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -45,7 +46,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       dq[i] += ds * qkv[k + i];
     }
   }
-  for (var i = 0u; i < HD4; i++) { // unroll
-    dqkv[base + i] = dq[i];
+  for (var i = 0u; i < HALF; i++) { // unroll
+    let co = table[pos[n] * HD4 + i];
+    let si = table[pos[n] * HD4 + HALF + i];
+    dqkv[base + i] = dq[i] * co + dq[HALF + i] * si;
+    dqkv[base + HALF + i] = dq[HALF + i] * co - dq[i] * si;
   }
 }

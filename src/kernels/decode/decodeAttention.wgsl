@@ -1,10 +1,10 @@
-// One decoding step of attention for every live row: rotates q and k, appends k and v to the cache, attends over positions 0 .. pos.
-// qkv [live, 3C]; keys, values [R, H, T, hd]; attended [live, C]; table as in rope.wgsl; liveRows, pos [live].
+// One decoding step of attention for every live row: rotates q and k, appends k and v to the cache, attends over positions 0 .. step.x.
+// qkv [live, 3C]; keys, values [R, H, T, hd]; attended [live, C]; table as in rope.wgsl; liveRows [live]; step = (position, -, -, -).
 // shape = (C, H, T, -). One thread per (live row, head): the arithmetic is that of rope.wgsl and attentionForward.wgsl, in the same order.
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<uniform> shape: vec4u;
 @group(0) @binding(2) var<storage, read> liveRows: array<u32>;
-@group(0) @binding(3) var<storage, read> pos: array<u32>;
+@group(0) @binding(3) var<uniform> step: vec4u; // dynamic
 @group(0) @binding(4) var<storage, read> table: array<vec4f>;
 @group(0) @binding(5) var<storage, read> qkv: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> keys: array<vec4f>;
@@ -17,7 +17,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let head = id.x % shape.y;
   if (i >= dims.rows) { return; }
   let c4 = shape.x / 4u;
-  let p = pos[i];
+  let p = step.x;
   let scale = 1.0 / sqrt(f32(HD4 * 4u));
   let base = i * 3u * c4 + head * HD4;
   let cache = (liveRows[i] * shape.y + head) * shape.z * HD4;

@@ -1,15 +1,10 @@
-// Before each decoding step: lists the rollout rows that still run, so that later kernels work on live rows only.
-// alive [R] (1 or 0); tokens [R, S]; live.rows gets the count; liveRows [R] the row numbers; tok, pos [R] this step's input.
-// step = (position, -, -, -), limits = (R, S, -, -). One thread: R is a few hundred.
+// Every few decoding steps: lists the rollout rows that still run, so that later kernels work on live rows only.
+// alive [R] (1 or 0); live.rows gets the count; liveRows [R] the row numbers. limits = (R, -, -, -). One thread: R is a few hundred.
 struct Live { rows: u32, a: u32, b: u32, c: u32 }
-@group(0) @binding(0) var<uniform> step: vec4u; // dynamic
-@group(0) @binding(1) var<uniform> limits: vec4u;
-@group(0) @binding(2) var<storage, read> alive: array<u32>;
-@group(0) @binding(3) var<storage, read> tokens: array<u32>;
-@group(0) @binding(4) var<storage, read_write> live: Live;
-@group(0) @binding(5) var<storage, read_write> liveRows: array<u32>;
-@group(0) @binding(6) var<storage, read_write> tok: array<u32>;
-@group(0) @binding(7) var<storage, read_write> pos: array<u32>;
+@group(0) @binding(0) var<uniform> limits: vec4u;
+@group(0) @binding(1) var<storage, read> alive: array<u32>;
+@group(0) @binding(2) var<storage, read_write> live: Live;
+@group(0) @binding(3) var<storage, read_write> liveRows: array<u32>;
 
 @compute @workgroup_size(1)
 fn main() {
@@ -17,8 +12,6 @@ fn main() {
   for (var r = 0u; r < limits.x; r++) {
     if (alive[r] != 0u) {
       liveRows[count] = r;
-      tok[count] = tokens[r * limits.y + step.x];
-      pos[count] = step.x;
       count++;
     }
   }

@@ -1,5 +1,5 @@
 // Draws the next token of every live row from softmax(logits / T) by inverse transform (or takes the largest), and stores
-// its log-prob and the entropy (nats) at once: these are oldLogp. The row ends at EOS.
+// its log-prob and the entropy (nats) at once: these are oldLogp. The row ends at EOS; what has ended stays as it is.
 // logits [live, V]; tokens [R, S]; alive [R]; logp, entropy [R, S - promptLength], 0 where nothing was written.
 // step = (position, -, -, -); limits = (R, S, promptLength, EOS); key = (seed, iteration, greedy, bits of 1/T); noise key (seed, iteration, row, position).
 struct Sampling { seed: u32, iteration: u32, greedy: u32, inverseT: f32 }
@@ -18,6 +18,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let i = id.x;
   if (i >= dims.rows) { return; }
   let row = liveRows[i];
+  // Rows that have ended since they were listed are still among the live ones.
+  if (alive[row] == 0u) { return; }
   let next = step.x + 1u;
   var top = -1e30;
   var best = 0u;

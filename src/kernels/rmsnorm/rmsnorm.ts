@@ -1,8 +1,7 @@
 import { defineKernel } from '../kernelSpec';
-import forward from './rmsnormForward.wgsl?raw';
 import backward from './rmsnormBackward.wgsl?raw';
 import backwardGain from './rmsnormBackwardGain.wgsl?raw';
 
-export const rmsnormForward = defineKernel('rmsnormForward', forward);
+// Forward is part of the product that reads the normalised rows: matmul.wgsl.
 export const rmsnormBackward = defineKernel('rmsnormBackward', backward);
 export const rmsnormBackwardGain = defineKernel('rmsnormBackwardGain', backwardGain);

@@ -1,6 +1,6 @@
-// Rotates q and k in place, pairs (i, i + hd/2), by the angle of the row's position; shape.w = 1 rotates back (the backward pass).
+// Rotates q and k in place, pairs (i, i + hd/2), by the angle of the row's position.
 // qkv [N, 3C]; table [T, hd]: hd/2 cosines, then hd/2 sines, computed on the host (WGSL's own sin and cos are too coarse).
-// shape = (C, H, hd/4, inverse). One thread per (n, q or k, head, 4 pairs).
+// shape = (C, H, hd/4, -). One thread per (n, q or k, head, 4 pairs).
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<uniform> shape: vec4u;
 @group(0) @binding(2) var<storage, read> pos: array<u32>;
@@ -21,8 +21,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let a = n * 3u * c4 + which * c4 + head * shape.z + j;
   let b = a + half;
   let co = table[pos[n] * shape.z + j];
-  var si = table[pos[n] * shape.z + half + j];
-  if (shape.w == 1u) { si = -si; }
+  let si = table[pos[n] * shape.z + half + j];
   let u = qkv[a];
   let v = qkv[b];
   qkv[a] = u * co - v * si;
