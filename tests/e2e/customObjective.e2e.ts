@@ -162,6 +162,15 @@ describe('an objective of one\u2019s own', () => {
     }
   });
 
+  test('stands in the lens with its curve over epsilon, at the widths in force', async () => {
+    await page.keyboard.press('f');
+    const picture = page.locator('[data-picture="epsilon-curves"]');
+    const share = async (name: string) => (await picture.locator('text').allTextContents()).map((text) => new RegExp(`^${name} \\.2, (none|[\\d.]+%)$`).exec(text)?.[1]).find(Boolean);
+    await expect.poll(() => share('Mine'), { timeout: 30_000 }).toBeTruthy();
+    expect(await share('Mine')).toBe(await share('GRPO'));
+    await expect.poll(() => picture.locator('path[class*=typed]').count()).toBe(1);
+  });
+
   test('nothing else went wrong', () => {
     expect(problems).toEqual({ errors: [], foreign: [] });
   });
