@@ -63,7 +63,7 @@ export function EpsCurves({ width, height, curves, quantity, widths, typed, coun
     return h === null ? zero : bottom - h * (bottom - top);
   };
   const lane = (level: Level) => lanesTop + 10 + LANE * LEVELS.indexOf(level);
-  const points = curves.flatMap((curve) => {
+  const all = curves.flatMap((curve) => {
     const inForce = curve.objective === typed?.objective ? typed : widths[curve.level];
     const current = centreOf(inForce);
     const named = curve.marks.filter((mark) => mark.kind !== 'current' && mark.kind !== 'sdEquivalent' && Math.abs(Math.log(mark.epsilon / current)) > 0.02);
@@ -74,6 +74,10 @@ export function EpsCurves({ width, height, curves, quantity, widths, typed, coun
       .map((mark) => ({ curve, epsilon: mark.epsilon, share: shareOf(mark, quantity), name: mark.kind as string, isCurrent: false, shown: mark.low }));
     return [now, ...others];
   });
+  // Where a typed objective does what its level's leader does, one mark stands for both.
+  const own = all.find((point) => point.curve.objective === typed?.objective);
+  const twin = all.find((point) => own && point !== own && point.isCurrent && point.curve.level === own.curve.level && point.epsilon === own.epsilon && point.share === own.share);
+  const points = own && twin ? all.filter((point) => point !== own).map((point) => (point === twin ? { ...twin, name: `${twin.name} and ${own.name}` } : point)) : all;
   const words = points.map((point) => `${point.name} ${setting(Number(point.shown.toPrecision(3)))}, ${point.share === 0 ? 'none' : percent(point.share)}`);
   const places = placeLabels(
     points.map((point, i) => ({ x: x(point.epsilon), y: y(point.share), text: words[i] ?? '' })),
