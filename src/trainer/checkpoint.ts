@@ -6,6 +6,7 @@ import type { Critics } from './credit';
 import { Critic } from './critic';
 import type { CriticState } from './critic';
 import type { PastRewards } from '../objectives';
+import { NotFiniteError } from './errors';
 import { TokenCritic } from './tokenCritic';
 
 /** All that a run changes as it goes, so that it can go on from here on this engine or another of its kind. Settings are not part of it. */
@@ -21,17 +22,29 @@ export interface Checkpoint {
   prompts: readonly (readonly [string, PastRewards])[];
 }
 
-/** Everything is copied. Between iterations only. */
+/** Everything is copied. Between iterations only. @throws NotFiniteError when a parameter or moment is not finite: nothing could go on from there */
 export async function takeCheckpoint(engine: PolicyEngine, critics: Critics, step: number, updates: number): Promise<Checkpoint> {
+  const policy = await engine.saveState();
+  const tokenCritic = (await critics.token?.network.saveState()) ?? null;
+  const promptCritic = critics.prompt?.saveState() ?? null;
+  checkNetwork(policy, 'of the policy', step);
+  if (promptCritic) checkNetwork(promptCritic, 'of the critic', step);
+  if (tokenCritic) checkNetwork(tokenCritic, 'of the critic', step);
   return {
     step,
     updates,
-    engine: await engine.saveState(),
-    promptCritic: critics.prompt?.saveState() ?? null,
-    tokenCritic: (await critics.token?.network.saveState()) ?? null,
+    engine: policy,
+    promptCritic,
+    tokenCritic,
     calibration: { prompt: critics.calibration.prompt.saveState(), token: critics.calibration.token.saveState() },
     prompts: critics.history.saveState(),
   };
+}
+
+function checkNetwork({ params, m, v }: { params: ArrayLike<number>; m: ArrayLike<number>; v: ArrayLike<number> }, whose: string, step: number): void {
+  for (const [name, values] of Object.entries({ 'A parameter': params, 'A moment of Adam': m, 'A second moment of Adam': v })) {
+    for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) throw new NotFiniteError(`${name} ${whose}`, step, null, `number ${i} of its flat vector`);
+  }
 }
 
 /** Puts engine and critics back to a checkpoint; what was not needed by then is forgotten. */

@@ -117,7 +117,7 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     const record = records[k];
     const metrics = measure(context, rows, plan, record, meanEntropy);
     const update = context.updatesBefore + k;
-    checkUpdate(record, metrics, step, k + 1);
+    checkUpdate(plan.rows, (i) => responseOf(plan.packed, task.promptLength, record.newLogp, i), record, metrics, step, k + 1);
     updates.push({ update, step, epoch: plan.epoch, minibatch: plan.minibatch, metrics, gradNorm: record.gradNorm, learningRate: plan.learningRate });
     plan.rows.forEach((r, i) => {
       newLogp[r] = responseOf(plan.packed, task.promptLength, record.newLogp, i);
@@ -239,11 +239,17 @@ function measure(context: StepContext, rows: readonly RowData[], plan: Planned, 
 }
 
 function checkRows(rows: readonly Float32Array[], place: string, step: number): void {
-  for (const row of rows) for (const x of row) if (!Number.isFinite(x)) throw new NotFiniteError(place, step, 0);
+  rows.forEach((row, r) => checkRow(row, r, place, step, 0));
 }
 
-function checkUpdate(record: UpdateRecord, metrics: BatchMetrics, step: number, update: number): void {
-  for (const x of record.newLogp) if (!Number.isFinite(x)) throw new NotFiniteError('A log-prob of the policy', step, update);
+function checkRow(row: Float32Array, r: number, place: string, step: number, update: number): void {
+  const bad = row.findIndex((x) => !Number.isFinite(x));
+  if (bad >= 0) throw new NotFiniteError(place, step, update, `answer ${r + 1}, token ${bad + 1}`);
+}
+
+/** `rows`: which answers of the iteration the update saw; `logpOf`: their new log-probs. */
+function checkUpdate(rows: readonly number[], logpOf: (i: number) => Float32Array, record: UpdateRecord, metrics: BatchMetrics, step: number, update: number): void {
+  rows.forEach((r, i) => checkRow(logpOf(i), r, 'A log-prob of the policy', step, update));
   if (!Number.isFinite(metrics.loss)) throw new NotFiniteError('The loss', step, update);
   if (!Number.isFinite(record.gradNorm)) throw new NotFiniteError('The gradient norm', step, update);
 }
