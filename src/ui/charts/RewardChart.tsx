@@ -14,7 +14,7 @@ const AXIS_TEXT = { fill: 'var(--ink-3)', fontSize: 11 };
 
 /** Reward over the whole planned run: batch mean, held-out greedy accuracy, and what the base policy scores. */
 export function RewardChart(props: RewardChartProps) {
-  const { objective, changes, base, totalSteps, compact = false } = props;
+  const { objective, changes, base, totalSteps, isSelective = false, compact = false } = props;
   const points = useThrottled(props.points);
   const evals = useThrottled(props.evals);
   const frame = useRef<HTMLDivElement>(null);
@@ -29,7 +29,7 @@ export function RewardChart(props: RewardChartProps) {
     <section className={compact ? styles.compact : styles.root} aria-label="Reward">
       <header className={styles.head}>
         <h2>Reward</h2>
-        <p className={styles.figure} title="Batch mean of the last five steps">{fraction(last?.smooth)}</p>
+        <p className={styles.figure} title={`Batch mean of the last five steps${isSelective ? ', over all answers drawn, trained on or not' : ''}`}>{fraction(last?.smooth)}</p>
         {compact ? (
           <p className={styles.words}>
             base {fraction(base?.passRate)}
@@ -39,7 +39,7 @@ export function RewardChart(props: RewardChartProps) {
         ) : (
           <p className={styles.legend}>
             <svg width={16} height={8} aria-hidden="true"><path d="M0 4H16" stroke={hue} strokeWidth={2} /></svg>
-            mean of 5 steps
+            {isSelective ? 'mean of 5 steps, all answers drawn' : 'mean of 5 steps'}
             <svg width={9} height={9} viewBox="0 0 9 9" aria-hidden="true"><circle cx={4.5} cy={4.5} r={3.4} fill="none" stroke="var(--ink)" strokeWidth={1.5} /></svg>
             held out, greedy {greedy === undefined ? '' : fraction(greedy)}
           </p>
@@ -99,11 +99,11 @@ function tickRange(floor: number): number[] {
 }
 
 /** The chart in words, for those who cannot see it. */
-function describe({ base, totalSteps, points }: RewardChartProps, reward: number | undefined, greedy: number | undefined): string {
+function describe({ base, totalSteps, points, isSelective = false }: RewardChartProps, reward: number | undefined, greedy: number | undefined): string {
   const start = base ? `The base policy gets ${fraction(base.passRate)} sampled and ${fraction(base.greedy)} greedy.` : '';
   if (points.length === 0) return `Reward: no step yet of ${totalSteps} planned. ${start}`;
   const heldOut = greedy === undefined ? '' : ` Held-out greedy accuracy ${fraction(greedy)}.`;
-  return `Reward after ${points.at(-1)?.step} of ${totalSteps} steps: batch mean ${fraction(reward)}.${heldOut} ${start}`;
+  return `Reward after ${points.at(-1)?.step} of ${totalSteps} steps: batch mean${isSelective ? ' over all answers drawn' : ''} ${fraction(reward)}.${heldOut} ${start}`;
 }
 
 /** The box of a reference line, as recharts hands it to a label element. */

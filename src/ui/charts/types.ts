@@ -29,6 +29,8 @@ export interface RewardChartProps {
   base: { passRate: number; greedy: number } | null;
   /** Planned end of the run; the x axis runs to it. */
   totalSteps: number;
+  /** True while some of the answers drawn are left out of the updates: reward counts them all the same, and the chart says so. */
+  isSelective?: boolean;
   /** The phone's layout: figure on the left, fewer words. */
   compact?: boolean;
 }

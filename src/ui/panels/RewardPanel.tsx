@@ -24,7 +24,7 @@ export function RewardPanel({ compact = false }: { compact?: boolean }) {
     <section className={compact ? 'reward-strip' : 'panel reward'}>
       <div className="reward-chart">
         <Suspense fallback={<p className="quiet">Drawing the reward chart</p>}>
-          <RewardChart objective={config.objective} points={points} evals={evals} changes={changes} base={base} totalSteps={config.totalSteps} compact={compact} />
+          <RewardChart objective={config.objective} points={points} evals={evals} changes={changes} base={base} totalSteps={config.totalSteps} isSelective={config.dynamicSampling || config.overlongFilter} compact={compact} />
         </Suspense>
       </div>
       {compact ? null : (
