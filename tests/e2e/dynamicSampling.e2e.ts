@@ -31,7 +31,10 @@ describe('dynamic sampling', () => {
     expect((groups?.drawn ?? 1) % 8).toBe(0);
     expect(groups?.trained).toBe(8);
     expect(report?.updates.reduce((rows, update) => rows + update.metrics.sequences, 0)).toBe(64);
-    expect(await page.getByText('mean of 5 steps, all answers drawn').isVisible()).toBe(true);
+    const words = page.getByTitle('Mean over five steps of all answers drawn, trained on or not');
+    expect(await words.innerText()).toBe('mean, all drawn');
+    const [box, legend] = await Promise.all([words.locator('..').boundingBox(), words.locator('..').evaluate((element) => element.scrollWidth)]);
+    expect(legend).toBeLessThanOrEqual(Math.ceil(box?.width ?? 0));
     expect(await page.locator('.reward').innerText()).toMatch(new RegExp(`Prompts drawn\\s+${groups?.drawn}`));
   });
 
@@ -39,7 +42,7 @@ describe('dynamic sampling', () => {
     await ratioscope.config(page, { dynamicSampling: false });
     await ratioscope.step(page, 1);
     expect((await ratioscope.snapshot(page)).report?.groups).toEqual({ drawn: 8, trained: 8, revisited: null });
-    await expect.poll(() => page.getByText('all answers drawn').count()).toBe(0);
+    await expect.poll(() => page.getByText('all drawn').count()).toBe(0);
     expect(await page.locator('.reward').innerText()).not.toContain('Prompts drawn');
   });
 

@@ -39,7 +39,7 @@ export function RewardChart(props: RewardChartProps) {
         ) : (
           <p className={styles.legend}>
             <svg width={16} height={8} aria-hidden="true"><path d="M0 4H16" stroke={hue} strokeWidth={2} /></svg>
-            {isSelective ? 'mean of 5 steps, all answers drawn' : 'mean of 5 steps'}
+            {isSelective ? <span title="Mean over five steps of all answers drawn, trained on or not">mean, all drawn</span> : 'mean of 5 steps'}
             <svg width={9} height={9} viewBox="0 0 9 9" aria-hidden="true"><circle cx={4.5} cy={4.5} r={3.4} fill="none" stroke="var(--ink)" strokeWidth={1.5} /></svg>
             held out, greedy {greedy === undefined ? '' : fraction(greedy)}
           </p>
