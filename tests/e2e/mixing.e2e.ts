@@ -83,6 +83,9 @@ describe('mixing by hand', () => {
     await clipDial('token').click();
     await ratioscope.step(page, 1);
     expect((await ratioscope.snapshot(page)).report?.objective).toBe('grpo@sequence/token');
+    await page.locator('[data-row][data-token="3"]').first().click();
+    const inspector = page.getByRole('region', { name: 'One token' });
+    await expect.poll(() => inspector.innerText()).toMatch(/Token ratio [\d.]+ is .*(A weighs by the sequence ratio [\d.]+|whatever the sequence ratio)\.|A = 0: no gradient\./);
     await page.getByText('Freeze this batch in the lens').click();
     await page.getByRole('rowheader', { name: /GRPO, sequence ratio, token clip/ }).waitFor();
     expect(await page.getByRole('rowheader').allInnerTexts()).toEqual(expect.arrayContaining(['GRPO', 'GSPO']));
