@@ -1,7 +1,7 @@
 import { fieldOf, isFieldName, type FieldName } from '../config/fields';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
-import type { LossInspection, Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
+import type { Checkpoint, LossInspection, Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
 import { changedFields, presetOver, type ConfigStore } from './configStore';
 import { applyEvents, clearedRun, type RunStore } from './runStore';
 
@@ -32,6 +32,8 @@ export interface RunControl {
   step(count: number): void;
   /** Starts over with the settings as they stand. */
   reset(): void;
+  /** Goes back to the last checkpoint and pauses there. */
+  rewind(): void;
   /** Applies events that wait for the next repaint, at once. */
   flush(): void;
   /** The kernel of an objective, checked on the worker's device. Rejects with words for the person. */
@@ -65,6 +67,8 @@ export function connect(options: ConnectOptions): RunControl {
   let awaitingReset = false;
   /** Settings that the worker has just refused or clamped; the next `config` event says to what. */
   let repaired: FieldName[] = [];
+  /** The last checkpoint of the run, in case its worker dies. */
+  let kept: Checkpoint | null = null;
   /** What the worker has been told last. */
   let sent: RunConfig = config.getState().config;
 
@@ -82,7 +86,12 @@ export function connect(options: ConnectOptions): RunControl {
       if (event.type === 'step' || event.type === 'eval' || (event.type === 'phase' && OF_A_RUN.includes(event.phase))) return;
       if (event.type === 'config') awaitingReset = false;
     }
-    queue.push(event);
+    if (event.type === 'checkpoint') {
+      kept = event.checkpoint;
+      return;
+    }
+    const shown = event.type === 'error' && event.kind === 'crashed' ? revived(event) : event;
+    queue.push(shown);
     if (event.type === 'capability' && !begun) chooseModel(event.adapter);
     if (event.type === 'notice') {
       config.getState().notify(event.problems.map((problem) => problem.message));
@@ -93,7 +102,21 @@ export function connect(options: ConnectOptions): RunControl {
     const canWait = event.type === 'step' || event.type === 'eval' || (event.type === 'phase' && event.phase === run.getState().phase);
     if (canWait) flushTimer ??= setTimeout(flush, interval);
     else flush();
-    for (const listener of listeners) listener(event);
+    for (const listener of listeners) listener(shown);
+  };
+
+  /**
+   * A worker that died is replaced once: the new one goes on from the last checkpoint that reached the page. Dying again before the next
+   * checkpoint would only repeat itself. Gives the error as the person should see it.
+   */
+  const revived = (event: Extract<WorkerEvent, { type: 'error' }>): WorkerEvent => {
+    const checkpoint = kept;
+    kept = null;
+    if (!checkpoint || !begun) return event;
+    const play = run.getState().phase === 'running';
+    // Once this event has been dealt with: whoever listens sees the failure before its remedy.
+    setTimeout(() => client.send({ type: 'init', config: sent, modelsUrl, resume: { checkpoint, play } }));
+    return { ...event, fatal: false, hint: `A new one goes on from iteration ${checkpoint.step}; the history up to there is kept.` };
   };
 
   const begin = () => {
@@ -145,6 +168,7 @@ export function connect(options: ConnectOptions): RunControl {
       return;
     }
     sent = config.getState().config;
+    kept = null;
     awaitingReset = true;
     client.send({ type: 'reset', config: sent });
   };
@@ -210,6 +234,10 @@ export function connect(options: ConnectOptions): RunControl {
       client.send({ type: 'step', count });
     },
     reset: startOver,
+    rewind() {
+      settle();
+      client.send({ type: 'rewind' });
+    },
     flush,
     subscribe(listener) {
       listeners.add(listener);

@@ -64,6 +64,13 @@ export function recordStep(history: History, report: StepReport): void {
   if (report.updates.length > 0) history.gradNorm.push(report.step, mean(report.updates.map((update) => update.gradNorm)));
 }
 
+/** Takes back everything after iteration `step`, the last of which made update `updates` - 1. */
+export function cutHistory(history: History, step: number, updates: number): void {
+  const { updateEntropy, updateGradNorm, clip, critic, reward, entropy, gradNorm, liveGroups } = history;
+  for (const series of [reward, entropy, gradNorm, liveGroups, ...Object.values(critic).flatMap((of) => [of.loss, of.explainedVariance, of.clippedValues])]) series.cutAfter(step);
+  for (const series of [updateEntropy, updateGradNorm, ...Object.values(clip)]) series.cutAfter(updates - 1);
+}
+
 function recordCritic(history: CriticHistory, step: number, { loss, explainedVariance, clippedValues }: CriticReport): void {
   history.loss.push(step, loss);
   if (explainedVariance !== null) history.explainedVariance.push(step, explainedVariance);

@@ -2,7 +2,7 @@ import { createStore } from 'zustand/vanilla';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
 import type { BatchRecord, ErrorKind, EvalReport, Phase, ShowcaseAnswer, StepReport, WorkerEvent } from '../worker/protocol';
-import { createHistory, recordStep, type History } from './history';
+import { createHistory, cutHistory, recordStep, type History } from './history';
 import { appendBounded, appendThinned } from './series';
 
 /** Whole rollouts kept for the fans, batches for stepping back, points for the greedy curve and for marks. */
@@ -18,6 +18,8 @@ export interface RunError {
   message: string;
   hint: string;
   fatal: boolean;
+  /** The iteration that the run can be put back to, where that helps. */
+  rewindTo: number | null;
 }
 
 /** Everything the page knows of the run. */
@@ -95,17 +97,38 @@ function applyEvent(state: RunState, event: WorkerEvent): RunState {
         inForce: event.config,
         marks: event.changes.length > 0 ? appendBounded(state.marks, { step: event.step, changes: event.changes }, KEPT.marks) : state.marks,
       };
+    case 'rewound':
+      return rewound(state, event.step, event.updates);
     case 'error':
       return {
         ...state,
-        error: keptError(state.error, { kind: event.kind, message: event.message, hint: event.hint, fatal: event.fatal }),
+        error: keptError(state.error, { kind: event.kind, message: event.message, hint: event.hint, fatal: event.fatal, rewindTo: event.rewindTo ?? null }),
         phase: event.fatal ? 'failed' : state.phase,
       };
     case 'notice':
+    case 'checkpoint':
     case 'lossInspected':
     case 'snapshot':
       return state;
   }
+}
+
+/** The run stands at iteration `step` again: what came after it goes, and a mark says so. */
+function rewound(state: RunState, step: number, updates: number): RunState {
+  cutHistory(state.history, step, updates);
+  const kept = <T extends { step: number }>(list: readonly T[]) => list.filter((item) => item.step <= step);
+  const mark: LiveMark = { step, changes: [{ field: 'rewound', from: String(state.step), to: String(step) }] };
+  return {
+    ...state,
+    step,
+    recent: kept(state.recent),
+    batches: kept(state.batches),
+    evals: kept(state.evals),
+    answers: state.answers.filter((list) => (list[0]?.step ?? 0) <= step),
+    marks: state.step > step ? appendBounded(kept(state.marks), mark, KEPT.marks) : state.marks,
+    version: state.version + 1,
+    error: state.error?.kind === 'notFinite' ? null : state.error,
+  };
 }
 
 /** What is compiled or loaded in the middle of a run is part of running: it can be paused, and goes on by itself. */

@@ -61,6 +61,7 @@ export function markLabels(marks: readonly LiveMark[]): { step: number; label: s
 }
 
 function changeLabel(change: LiveMark['changes'][number]): string {
+  if (change.field === 'rewound') return `back from ${change.from} to ${change.to}`;
   if (!isFieldName(change.field)) return `${change.field} ${change.from} \u2192 ${change.to}`;
   if (change.field === 'objective') return `${getObjective(change.from).title} \u2192 ${getObjective(change.to).title}`;
   return describeChange(change.field, change.from, change.to);

@@ -42,6 +42,11 @@ export class BoundedSeries {
     else this.buckets.push(point);
   }
 
+  /** Takes back every point after x. Where points were folded, those of a bucket that reaches past x all go. */
+  cutAfter(x: number): void {
+    while ((this.buckets.at(-1)?.to ?? -Infinity) > x) this.buckets.pop();
+  }
+
   get last(): number | null {
     return this.buckets.at(-1)?.last ?? null;
   }

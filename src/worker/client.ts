@@ -1,5 +1,5 @@
 import { isEventList } from './guards';
-import type { BatchRecord, StepReport, WorkerCommand, WorkerEvent } from './protocol';
+import type { BatchRecord, ErrorKind, StepReport, WorkerCommand, WorkerEvent } from './protocol';
 
 /** What the client needs of a Worker; tests give their own. */
 export interface WorkerLike {
@@ -103,7 +103,7 @@ export class TrainerClient {
     worker.onerror = (event) => {
       if (this.worker !== worker) return;
       this.drop();
-      this.fail(`The trainer crashed: ${event.message || 'its script could not be loaded'}.`, 'Press Reset to start it again; the history is kept.');
+      this.fail(`The trainer crashed: ${event.message || 'its script could not be loaded'}.`, 'Press Reset to start it again; the history is kept.', 'crashed');
     };
     worker.onmessageerror = () => {
       if (this.worker === worker) this.fail('A message of the trainer could not be read.', 'Reload the page.');
@@ -120,8 +120,8 @@ export class TrainerClient {
     this.initialised = false;
   }
 
-  private fail(message: string, hint: string): void {
-    this.emit({ type: 'error', kind: 'internal', message, hint, fatal: true });
+  private fail(message: string, hint: string, kind: ErrorKind = 'internal'): void {
+    this.emit({ type: 'error', kind, message, hint, fatal: true });
   }
 
   private emit(event: WorkerEvent): void {

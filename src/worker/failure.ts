@@ -11,7 +11,8 @@ export function errorEvent(error: unknown, kind: ErrorKind = 'internal'): ErrorE
   if (error instanceof ReferencePolicyError) return make('reference', error, false);
   if (error instanceof UserError) return make(kind, error, true);
   const message = error instanceof Error ? error.message : String(error);
-  return { type: 'error', kind: 'internal', message: `Something unexpected went wrong: ${message}`, hint: 'This is a fault of the program. Press Reset, or reload the page.', fatal: true };
+  const hint = 'This is a fault of the program. Press Reset, or reload the page.';
+  return { type: 'error', kind: kind === 'crashed' ? kind : 'internal', message: `Something unexpected went wrong: ${message}`, hint, fatal: true };
 }
 
 function make(kind: ErrorKind, error: UserError, fatal: boolean): ErrorEvent {
@@ -23,4 +24,14 @@ export function gpuFailure(kind: 'deviceLost' | 'gpuError', message: string): Er
   return kind === 'deviceLost'
     ? { type: 'error', kind: 'deviceLost', message: `The graphics device was lost: ${message.replace(/\.+$/, '')}.`, hint: 'The history is kept. Press Reset to start again on a new device; if it happens again, close other tabs or choose the small model.', fatal: true }
     : { type: 'error', kind: 'internal', message: `The graphics device reported an error: ${message}`, hint: 'This is a fault of the program or its driver. Press Reset, or reload the page.', fatal: true };
+}
+
+/** The run was stopped, but its checkpoint of iteration `step` is good. */
+export function rewindable(event: ErrorEvent, step: number): ErrorEvent {
+  return { ...event, hint: `What that iteration did is void. Rewind to iteration ${step}, then lower the learning rate or the number of epochs before you go on.`, fatal: false, rewindTo: step };
+}
+
+/** The run goes on by itself from its checkpoint of iteration `step`, on something new: a device, a worker. */
+export function recovering(event: ErrorEvent, step: number, something: string): ErrorEvent {
+  return { ...event, hint: `The run is put back to iteration ${step} on a new ${something}, by itself; its history is kept.`, fatal: false };
 }

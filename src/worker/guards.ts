@@ -7,8 +7,9 @@ import type { AdapterFacts } from '../gpu/device';
 import { mixtureOf } from '../objectives';
 import type { BatchMetrics, Fractions, LevelMetrics, LowHigh } from '../objectives/types';
 import type { BatchRecord, CompletionRecord, CriticReport, EvalReport, LossInspection, ShowcaseAnswer, StepReport, UpdateReport, WorkerCommand, WorkerEvent } from './protocol';
+import { isCheckpoint } from './checkpointGuard';
 import { ENGINE_WISHES } from './environment';
-import { arrayOf, dictionaryOf, isBoolean, isCount, isFloats, isNumber, isRecord, isString, isUints, nullable, oneOf, record, tagged } from './shape';
+import { arrayOf, dictionaryOf, isBoolean, isCount, isFloats, isNumber, isRecord, isString, isUints, nullable, oneOf, record, recordWith, tagged } from './shape';
 import type { Guard } from './shape';
 
 /** True when every setting present has the kind its field asks for; bounds are validateConfig's business. */
@@ -142,16 +143,21 @@ type Of<T extends { type: string }, K extends T['type']> = Omit<Extract<T, { typ
 /** True when `value` is a command in every field. */
 export const isCommand: Guard<WorkerCommand> = tagged<WorkerCommand>({
   probe: record<Of<WorkerCommand, 'probe'>>({}),
-  init: record<Of<WorkerCommand, 'init'>>({ config: isConfig, modelsUrl: isString }),
+  init: recordWith<Of<WorkerCommand, 'init'>, 'resume'>(
+    { config: isConfig, modelsUrl: isString },
+    { resume: record<NonNullable<Of<WorkerCommand, 'init'>['resume']>>({ checkpoint: isCheckpoint, play: isBoolean }) },
+  ),
   engine: record<Of<WorkerCommand, 'engine'>>({ engine: oneOf(...ENGINE_WISHES) }),
   configure: record<Of<WorkerCommand, 'configure'>>({ patch: isPatch }),
   play: record<Of<WorkerCommand, 'play'>>({}),
   pause: record<Of<WorkerCommand, 'pause'>>({}),
   step: record<Of<WorkerCommand, 'step'>>({ count: isCount }),
   reset: record<Of<WorkerCommand, 'reset'>>({ config: isConfig }),
+  rewind: record<Of<WorkerCommand, 'rewind'>>({}),
   snapshot: record<Of<WorkerCommand, 'snapshot'>>({ requestId: isCount }),
   inspectLoss: record<Of<WorkerCommand, 'inspectLoss'>>({ requestId: isCount, objective: isString, customObjective: isString }),
   loseDevice: record<Of<WorkerCommand, 'loseDevice'>>({}),
+  poison: record<Of<WorkerCommand, 'poison'>>({}),
 });
 
 /** True when `value` is an event in every field. */
@@ -181,10 +187,12 @@ export const isEvent: Guard<WorkerEvent> = tagged<WorkerEvent>({
     })),
     problem: isString,
   }),
-  error: record<Of<WorkerEvent, 'error'>>({
-    kind: oneOf('noWebGpu', 'deviceLost', 'badModel', 'badConfig', 'notFinite', 'reference', 'internal'),
-    message: isString, hint: isString, fatal: isBoolean,
-  }),
+  checkpoint: record<Of<WorkerEvent, 'checkpoint'>>({ checkpoint: isCheckpoint }),
+  rewound: record<Of<WorkerEvent, 'rewound'>>({ step: isCount, updates: isCount }),
+  error: recordWith<Of<WorkerEvent, 'error'>, 'rewindTo'>(
+    { kind: oneOf('noWebGpu', 'deviceLost', 'badModel', 'badConfig', 'notFinite', 'reference', 'crashed', 'internal'), message: isString, hint: isString, fatal: isBoolean },
+    { rewindTo: isCount },
+  ),
 });
 
 /** One message of the worker: a list of events. */

@@ -1,18 +1,21 @@
 import type { Problem } from '../config/fieldTypes';
 import type { RunConfig } from '../config/runConfig';
 import type { AdapterReport } from '../engines/engine';
+import type { Checkpoint } from '../trainer/checkpoint';
 import type { BatchRecord, EvalReport, ShowcaseAnswer, StepReport } from '../trainer/report';
 import type { EngineWish } from './environment';
 import type { LossInspection } from './inspectLoss';
 
 export type { LossInspection } from './inspectLoss';
+export type { Checkpoint } from '../trainer/checkpoint';
 export type { BatchRecord, CompletionRecord, CriticReport, EvalReport, ShowcaseAnswer, StepReport, UpdateReport } from '../trainer/report';
 
 /** What the page may ask of the worker. Guards (`isCommand`, `isEvent`) stand in guards.ts. */
 export type WorkerCommand =
   /** Looks for a GPU and answers with `capability` (or an error), so that the page can choose the model size for `init`. */
   | { type: 'probe' }
-  | { type: 'init'; config: RunConfig; modelsUrl: string }
+  /** `resume`: goes on from a checkpoint of the same task and model, playing or not. */
+  | { type: 'init'; config: RunConfig; modelsUrl: string; resume?: { checkpoint: Checkpoint; play: boolean } }
   /** Which engine to use from the next device on; comes before `probe` or `init`. */
   | { type: 'engine'; engine: EngineWish }
   | { type: 'configure'; patch: Partial<RunConfig> }
@@ -20,11 +23,14 @@ export type WorkerCommand =
   | { type: 'pause' }
   | { type: 'step'; count: number }
   | { type: 'reset'; config: RunConfig }
+  /** Goes back to the last checkpoint, under the settings in force, and pauses there. */
+  | { type: 'rewind' }
   | { type: 'snapshot'; requestId: number }
   /** Asks for an objective's kernel, and for a comparison of it with the f64 reference. */
   | { type: 'inspectLoss'; requestId: number; objective: string; customObjective: string }
-  /** For tests: destroys the device on purpose. */
-  | { type: 'loseDevice' };
+  /** For tests: destroys the device, or makes the policy NaN, on purpose. */
+  | { type: 'loseDevice' }
+  | { type: 'poison' };
 
 export type Phase = 'starting' | 'loadingModel' | 'compiling' | 'loadingReference' | 'ready' | 'running' | 'paused' | 'finished' | 'failed';
 
@@ -42,6 +48,11 @@ export type WorkerEvent =
   | { type: 'snapshot'; requestId: number; report: StepReport | null; batch: BatchRecord | null }
   /** Null with a problem in words where the kernel could not be made or run. */
   | { type: 'lossInspected'; requestId: number; inspection: LossInspection | null; problem: string }
-  | { type: 'error'; kind: ErrorKind; message: string; hint: string; fatal: boolean };
+  /** What the run could go on from; the page keeps the last one, for a worker that dies. */
+  | { type: 'checkpoint'; checkpoint: Checkpoint }
+  /** The run stands at an earlier iteration again: whatever came after it is void. */
+  | { type: 'rewound'; step: number; updates: number }
+  /** `rewindTo`: the iteration that `rewind` would go back to, where it can help. */
+  | { type: 'error'; kind: ErrorKind; message: string; hint: string; fatal: boolean; rewindTo?: number };
 
-export type ErrorKind = 'noWebGpu' | 'deviceLost' | 'badModel' | 'badConfig' | 'notFinite' | 'reference' | 'internal';
+export type ErrorKind = 'noWebGpu' | 'deviceLost' | 'badModel' | 'badConfig' | 'notFinite' | 'reference' | 'crashed' | 'internal';

@@ -6,6 +6,7 @@ import { configLimits, Trainer } from '../trainer/trainer';
 import type { Environment, GpuHandle } from './environment';
 import { errorEvent, gpuFailure } from './failure';
 import { isCommand } from './guards';
+import { Recovery } from './recovery';
 import { inspectLoss } from './inspectLoss';
 import { Outbox } from './outbox';
 import type { ErrorKind, Phase, WorkerCommand, WorkerEvent } from './protocol';
@@ -40,6 +41,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   private dirty = false;
   private probing = false;
   private wake: (() => void) | null = null;
+  private readonly recovery: Recovery;
   private lastReport: StepReport | null = null;
   private lastBatch: BatchRecord | null = null;
 
@@ -47,6 +49,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     this.env = env;
     this.outbox = new Outbox(post);
     this.workbench = new Workbench(env);
+    this.recovery = new Recovery(this.outbox);
   }
 
   /** Takes one message of the page. Never throws: what is wrong becomes an error event. */
@@ -79,6 +82,10 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       case 'init':
         this.modelsUrl = command.modelsUrl;
         this.restart(command.config);
+        if (command.resume) {
+          this.recovery.continueFrom(command.resume.checkpoint);
+          this.playing = command.resume.play;
+        }
         return;
       case 'reset':
         if (this.modelsUrl === null) return this.refuse('reset');
@@ -102,6 +109,13 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         this.stepsToGo += command.count;
         this.kick();
         return;
+      case 'rewind':
+        if (!this.trainer || !this.recovery.last) return this.refuse('rewind');
+        this.playing = false;
+        this.stepsToGo = 0;
+        this.recovery.rewinding = true;
+        this.kick();
+        return;
       case 'snapshot':
         this.outbox.send({ type: 'snapshot', requestId: command.requestId, report: this.lastReport, batch: this.lastBatch });
         return;
@@ -110,6 +124,9 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         return;
       case 'loseDevice':
         this.workbench.openedGpu?.lose();
+        return;
+      case 'poison':
+        this.recovery.poisoning = true;
         return;
     }
   }
@@ -155,6 +172,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     this.lastReport = null;
     this.lastBatch = null;
     this.stepping = false;
+    this.recovery.clear();
     this.wanted = config;
     this.outbox.clear();
     this.phase('starting', this.loop ? 'Finishing what was under way' : 'Starting', null);
@@ -197,6 +215,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     }
     if (this.wanted) await this.setUp(generation);
     const { trainer } = this;
+    if (trainer && this.recovery.rewinding) await this.rewind(trainer);
     if (!trainer || !(this.playing || this.stepsToGo > 0)) return;
     if (this.mayStep(trainer)) this.phase('running', `Iteration ${trainer.step + 1}`, 0);
     while (this.mayStep(trainer)) {
@@ -216,15 +235,27 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     this.settle(trainer);
   }
 
+  /** Puts the run back to its last checkpoint, and leaves it paused there. */
+  private async rewind(trainer: Trainer): Promise<void> {
+    this.recovery.rewinding = false;
+    if (this.recovery.last) await this.recovery.takeUp(trainer, this.recovery.last);
+    this.evaluatedAt = -1;
+    this.lastReport = null;
+    this.lastBatch = null;
+    this.settle(trainer);
+  }
+
   private async oneStep(trainer: Trainer, generation: number): Promise<void> {
     this.stepping = true;
     try {
+      await this.recovery.poison(trainer);
       const { report, batch } = await trainer.runStep();
       this.check(generation);
       if (this.stepsToGo > 0) this.stepsToGo--;
       this.lastReport = report;
       this.lastBatch = batch;
       this.outbox.sendSoon({ type: 'step', report, batch });
+      await this.recovery.keep(trainer, () => this.check(generation));
     } finally {
       if (generation === this.generation) this.stepping = false;
     }
@@ -266,18 +297,23 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         },
       });
       const withoutReference = await this.prepare(trainer, generation);
+      const { resume } = this.recovery;
+      if (resume) await this.recovery.takeUp(trainer, resume);
       if (loaded.answers.length === 0) loaded.answers = await trainer.showcase();
       this.check(generation);
       // A change that came meanwhile may want another model or task.
       if (this.wanted !== given) continue;
       this.wanted = null;
+      this.recovery.resume = null;
       this.trainer = trainer;
       this.evaluatedAt = -1;
+      if (!resume) await this.recovery.keep(trainer, () => this.check(generation));
       if (problems.length > 0) this.outbox.send({ type: 'notice', problems });
       this.outbox.send({ type: 'config', config: trainer.config, step: 1, changes: [] });
       const { passRate, greedy, parameters, bytes } = loaded.policy;
       this.outbox.send({ type: 'base', manifest: { passRate, greedy, parameters, bytes: bytes.length }, answers: loaded.answers });
-      this.phase('ready', 'Ready', 1);
+      if (resume) this.settle(trainer);
+      else this.phase('ready', 'Ready', 1);
       if (withoutReference) this.outbox.send(withoutReference);
     }
   }
@@ -302,12 +338,30 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       },
       send: (event) => this.outbox.send(event),
       gpuFailed: (kind, message) => {
-        this.stop(gpuFailure(kind, message));
         // The loop may wait for ever for a lost device.
         this.loop = null;
+        this.gpuFailed(kind, message);
       },
       guarded: (promise, kind) => this.guarded(promise, kind, generation),
     };
+  }
+
+  /** Goes on from the last checkpoint on a fresh device while that is worth a try; else the run is over. */
+  private gpuFailed(kind: 'deviceLost' | 'gpuError', message: string): void {
+    const { trainer } = this;
+    const { last } = this.recovery;
+    if (!trainer || !last || !this.recovery.mayRestart(this.env.now())) {
+      this.stop(gpuFailure(kind, message));
+      return;
+    }
+    const { playing } = this;
+    // Iterations that are lost have to be made again.
+    const stepsToGo = this.stepsToGo > 0 ? this.stepsToGo + trainer.step - last.step : 0;
+    this.restart(trainer.config);
+    this.recovery.continueFrom(last);
+    this.playing = playing;
+    this.stepsToGo = stepsToGo;
+    this.outbox.send({ ...gpuFailure(kind, message), hint: `The run goes on from iteration ${last.step} on a new device, by itself; the history up to there is kept.`, fatal: false });
   }
 
   /** Waits for `promise`; its error becomes one of this kind. */
@@ -326,7 +380,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   }
 
   private fail(error: unknown): void {
-    const event = errorEvent(error);
+    const event = this.recovery.errorEvent(error);
     if (event.fatal) this.stop(event);
     else this.pauseOn(event);
   }

@@ -13,6 +13,7 @@ export const isNumber: Guard<number> = (value): value is number => typeof value 
 /** A whole number from 0, exactly representable. */
 export const isCount: Guard<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 export const isFloats: Guard<Float32Array> = (value): value is Float32Array => value instanceof Float32Array;
+export const isDoubles: Guard<Float64Array> = (value): value is Float64Array => value instanceof Float64Array;
 export const isUints: Guard<Uint32Array> = (value): value is Uint32Array => value instanceof Uint32Array;
 
 /** An object with string keys: neither null nor a list. */
@@ -43,6 +44,16 @@ export function record<T extends object>(fields: { [K in keyof T]-?: Guard<T[K]>
   const entries = Object.entries<Guard<unknown>>(fields);
   return (value): value is T =>
     isRecord(value) && Object.keys(value).length === entries.length && entries.every(([name, guard]) => Object.hasOwn(value, name) && guard(value[name]));
+}
+
+/** These fields, and perhaps some of the optional ones. */
+export function recordWith<T extends object, K extends keyof T>(fields: { [F in Exclude<keyof T, K>]-?: Guard<T[F]> }, optional: { [F in K]-?: Guard<NonNullable<T[F]>> }): Guard<T> {
+  const needed = Object.entries<Guard<unknown>>(fields);
+  const further = new Map<string, Guard<unknown>>(Object.entries<Guard<unknown>>(optional));
+  return (value): value is T =>
+    isRecord(value) &&
+    needed.every(([name, guard]) => Object.hasOwn(value, name) && guard(value[name])) &&
+    Object.keys(value).every((name) => Object.hasOwn(fields, name) || (further.get(name)?.(value[name]) ?? false));
 }
 
 /** A union told apart by `type`: one guard for every member, which checks the fields besides `type`. */

@@ -41,7 +41,7 @@ export class FakeEngine implements PolicyEngine {
   constructor(options: FakeEngineOptions = {}) {
     this.limits = { rolloutRows: 512, updateRows: 512, updatePositions: 512 * T, updatesPerIteration: 64, ...options.limits };
     const { initial } = options;
-    if (initial) for (let i = 0; i < this.params.length; i++) this.params[i] = initial(Math.floor(i / (V * V)), Math.floor(i / V) % V, i % V);
+    if (initial) for (let i = 0; i < this.params.length; i++) this.params[i] = Math.fround(initial(Math.floor(i / (V * V)), Math.floor(i / V) % V, i % V));
     this.history = [this.params.slice()];
   }
 
@@ -127,7 +127,7 @@ export class FakeEngine implements PolicyEngine {
   }
 
   saveState(): Promise<EngineState> {
-    const f32 = (x: Float64Array) => x.slice() as unknown as Float32Array;
+    const f32 = (x: Float64Array) => Float32Array.from(x);
     return Promise.resolve({ params: f32(this.params), m: this.m.slice(), v: this.v.slice(), history: this.history.map(f32), updates: this.adamSteps, iteration: this.history.length });
   }
 
@@ -175,7 +175,8 @@ export class FakeEngine implements PolicyEngine {
       this.v[i] = o.beta2 * this.v[i] + (1 - o.beta2) * g * g;
       const m = this.m[i] / (1 - o.beta1 ** this.adamSteps);
       const v = this.v[i] / (1 - o.beta2 ** this.adamSteps);
-      this.params[i] -= o.learningRate * (m / (Math.sqrt(v) + o.adamEps) + o.weightDecay * this.params[i]);
+      // Parameters are f32 on every engine; a checkpoint would round them otherwise.
+      this.params[i] = Math.fround(this.params[i] - o.learningRate * (m / (Math.sqrt(v) + o.adamEps) + o.weightDecay * this.params[i]));
     }
   }
 }
@@ -197,7 +198,7 @@ export class FakeValueNetwork implements ValueNetwork {
   }
 
   saveState(): Promise<NetworkState> {
-    const params = this.table.slice() as unknown as Float32Array;
+    const params = Float32Array.from(this.table);
     return Promise.resolve({ params, m: new Float32Array(), v: new Float32Array(), updates: this.updates.length });
   }
 
@@ -219,7 +220,7 @@ export class FakeValueNetwork implements ValueNetwork {
       weight[batch.pos[i] * V + batch.inputs[i]] += inputs.weight[i];
       gradient[batch.pos[i] * V + batch.inputs[i]] += valueLossCpu(values[i], inputs.oldValues[i], inputs.returns[i], inputs.weight[i], options.valueClip).gradient;
     }
-    gradient.forEach((g, k) => (this.table[k] -= weight[k] > 0 ? g / weight[k] / 3 : 0));
+    gradient.forEach((g, k) => (this.table[k] = Math.fround(this.table[k] - (weight[k] > 0 ? g / weight[k] / 3 : 0))));
     this.pending.push({ values, gradNorm: Math.sqrt(gradient.reduce((s, g) => s + g * g, 0)) });
   }
 

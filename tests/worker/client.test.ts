@@ -75,7 +75,7 @@ describe('TrainerClient', () => {
     client.send({ type: 'init', config, modelsUrl: 'models/' });
     workers[0].onerror?.({ message: 'boom' } as ErrorEvent);
     expect(workers[0].ended).toBe(true);
-    expect(seen.at(-1)).toMatchObject({ type: 'error', kind: 'internal', fatal: true, message: 'The trainer crashed: boom.' });
+    expect(seen.at(-1)).toMatchObject({ type: 'error', kind: 'crashed', fatal: true, message: 'The trainer crashed: boom.' });
     client.send({ type: 'play' });
     expect(workers).toHaveLength(1);
     expect(seen.at(-1)).toMatchObject({ type: 'error', message: 'The trainer is not running.' });

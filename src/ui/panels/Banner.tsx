@@ -13,7 +13,14 @@ export function ErrorBanner() {
       <p>
         <strong>{error.message}</strong> {error.hint}
       </p>
-      {error.fatal ? (
+      {error.rewindTo !== null ? (
+        <>
+          <Button onClick={() => control.rewind()}>Back to iteration {error.rewindTo}</Button>
+          <Button kind="ghost" onClick={() => control.reset()}>
+            Reset
+          </Button>
+        </>
+      ) : error.fatal ? (
         <Button onClick={() => control.reset()}>Reset and start again</Button>
       ) : (
         <Button onClick={() => run.setState({ error: null })}>Close</Button>

@@ -1,0 +1,85 @@
+import type { Checkpoint } from '../trainer/checkpoint';
+import type { Trainer } from '../trainer/trainer';
+import { errorEvent } from './failure';
+import type { Outbox } from './outbox';
+import type { WorkerEvent } from './protocol';
+
+/** Iterations between two checkpoints: seldom enough that their readback does not count, often enough that little is lost. */
+export const CHECKPOINT_EVERY = 5;
+/** So many restarts on a fresh device within so many ms are taken for a fault that would come again. */
+const RESTARTS = 2;
+const WITHIN_MS = 60_000;
+
+/** What a run can go on from after a failure: its last checkpoint, and how often that was needed. */
+export class Recovery {
+  last: Checkpoint | null = null;
+  /** What the run that is to be set up goes on from. */
+  resume: Checkpoint | null = null;
+  /** Asked for, not yet done. */
+  rewinding = false;
+  poisoning = false;
+  private readonly restarts: number[] = [];
+  private readonly outbox: Outbox;
+
+  constructor(outbox: Outbox) {
+    this.outbox = outbox;
+  }
+
+  /** A run that starts over has nothing to go back to. */
+  clear(): void {
+    this.last = null;
+    this.resume = null;
+    this.rewinding = false;
+  }
+
+  /** The next run is to be a continuation. */
+  continueFrom(checkpoint: Checkpoint): void {
+    this.last = this.resume = checkpoint;
+  }
+
+  /** Before the first iteration and then after every CHECKPOINT_EVERY: a new checkpoint. `check` throws when the run was overtaken meanwhile. */
+  async keep(trainer: Trainer, check: () => void): Promise<void> {
+    if (this.last && trainer.step < this.last.step + CHECKPOINT_EVERY) return;
+    const checkpoint = await trainer.checkpoint();
+    check();
+    this.last = checkpoint;
+    this.outbox.sendSoon({ type: 'checkpoint', checkpoint });
+  }
+
+  /** Puts a run to a checkpoint and says so. */
+  async takeUp(trainer: Trainer, checkpoint: Checkpoint): Promise<void> {
+    await trainer.restore(checkpoint);
+    this.outbox.send({ type: 'rewound', step: checkpoint.step, updates: checkpoint.updates });
+  }
+
+  /** True, and counted, while restarting on a fresh device is worth a try. `now`: ms of a steady clock. */
+  mayRestart(now: number): boolean {
+    const recent = this.restarts.filter((at) => now - at < WITHIN_MS);
+    this.restarts.splice(0, this.restarts.length, ...recent);
+    if (recent.length >= RESTARTS) return false;
+    this.restarts.push(now);
+    return true;
+  }
+
+  /** An error as the page shows it: where going back helps, the run is not over. */
+  errorEvent(error: unknown): Extract<WorkerEvent, { type: 'error' }> {
+    const event = errorEvent(error);
+    const { last } = this;
+    if (event.kind !== 'notFinite' || !last) return event;
+    return {
+      ...event,
+      hint: `That iteration does not count. Go back to iteration ${last.step}, and lower the learning rate or the number of epochs before you go on.`,
+      fatal: false,
+      rewindTo: last.step,
+    };
+  }
+
+  /** For tests: the policy becomes NaN, as if an update had gone wrong. */
+  async poison(trainer: Trainer): Promise<void> {
+    if (!this.poisoning) return;
+    this.poisoning = false;
+    const state = await trainer.engine.saveState();
+    state.params.fill(NaN);
+    trainer.engine.loadState(state);
+  }
+}
