@@ -2,6 +2,7 @@ import { lastReport } from '../../store/selectors';
 import { useRun } from '../session';
 import { CrossIcon, TickIcon } from '../theme/icons';
 import { duration, grouped, scientific } from '../theme/numbers';
+import { clampWords } from './health';
 
 function adapterName(adapter: { vendor: string; architecture: string; device: string; description: string }): string {
   const name = [adapter.vendor, adapter.architecture].filter(Boolean).join(' ');
@@ -13,6 +14,7 @@ export function CapabilityLine() {
   const adapter = useRun((state) => state.adapter);
   const report = useRun(lastReport);
   const check = report?.selfCheck ?? null;
+  const clamped = report && clampWords(report);
   return (
     <footer className="capability">
       <span className="capability-kind">
@@ -37,6 +39,7 @@ export function CapabilityLine() {
               <span className="visually-hidden">{check.ok === null ? '' : check.ok ? 'passed' : 'failed: must be below 1e−4'}</span>
             </span>
           ) : null}
+          {clamped ? <Pair name="log ratios clamped" value={clamped} /> : null}
         </>
       ) : null}
       <span className="capability-keys quiet" aria-hidden="true">
