@@ -3,7 +3,8 @@ import { presetConfig } from '../../src/config/presets';
 import { GPU_USAGE, type GpuContext } from '../../src/gpu/device';
 import { encode } from '../../src/gpu/program';
 import { shaderOf } from '../../src/kernels/kernelSpec';
-import { matmulConstants, matmulSpec, matmulThreads, matmulVariantFor } from '../../src/kernels/matmul/matmul';
+import { matmulConstants, matmulSpec, matmulThreads } from '../../src/kernels/matmul/matmul';
+import { chooseMatmul } from '../../src/model/matmulChoice';
 import { loadPolicy } from '../../src/model/manifest';
 import { initialParams } from '../../src/model/parameters';
 import { getTask } from '../../src/tasks';
@@ -42,8 +43,8 @@ export async function ours(options: OursOptions): Promise<Subject> {
 
 async function openMatmul(ctx: GpuContext, n: number): Promise<Work> {
   const { queue } = ctx.device;
-  const variant = matmulVariantFor(ctx.facts);
-  const pipeline = await ctx.pipeline(shaderOf(matmulSpec('matmul', variant), matmulConstants(variant)));
+  const { variant, pipeline: tried } = await chooseMatmul(ctx);
+  const pipeline = tried ?? (await ctx.pipeline(shaderOf(matmulSpec('matmul', variant), matmulConstants(variant))));
   const [a, b] = matrices(n);
   const uniform = (label: string, values: number[]): GPUBuffer => {
     const buffer = ctx.buffer(label, 16, GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST);

@@ -55,9 +55,9 @@ const COUNTED = [
 export class GpuContext {
   /** How many buffers, bind groups, pipelines, ... were made on this device so far, by whomever. */
   objectsCreated = 0;
-  /** Bytes of buffers made through `buffer`, less those destroyed with `destroyBuffers`. */
+  /** Bytes of buffers made through `buffer`, less those given to `release`. */
   bufferBytes = 0;
-  private readonly buffers: GPUBuffer[] = [];
+  private readonly buffers = new Set<GPUBuffer>();
   /** Called once, with a message for people, when the device is lost or reports an error nobody caught. */
   onFailure: (kind: 'deviceLost' | 'gpuError', message: string) => void = () => {};
   private destroyed = false;
@@ -86,9 +86,18 @@ export class GpuContext {
   buffer(label: string, bytes: number, usage: number = GPU_USAGE.STORAGE): GPUBuffer {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     const buffer = this.device.createBuffer({ label, size, usage });
-    this.buffers.push(buffer);
+    this.buffers.add(buffer);
     this.bufferBytes += size;
     return buffer;
+  }
+
+  /** Frees buffers that were made here for a moment only. */
+  release(buffers: readonly GPUBuffer[]): void {
+    for (const buffer of buffers) {
+      this.buffers.delete(buffer);
+      this.bufferBytes -= buffer.size;
+      buffer.destroy();
+    }
   }
 
   /** Compiles a shader with an explicit layout. Throws with the compiler's messages and their lines. */

@@ -5,13 +5,14 @@ import { decodeAttention, decodeEmbed, decodeGather, decodeSample } from '../ker
 import { embedBackward, embedForward } from '../kernels/embed/embed';
 import { gradientNorm, gradientReduce } from '../kernels/gradient/gradient';
 import { shaderOf } from '../kernels/kernelSpec';
-import { matmulConstants, matmulSpec, matmulVariantFor, type MatmulVariant } from '../kernels/matmul/matmul';
+import { matmulConstants, matmulSpec, type MatmulVariant } from '../kernels/matmul/matmul';
 import { permute } from '../kernels/permute/permute';
 import { rmsnormBackward, rmsnormBackwardGain } from '../kernels/rmsnorm/rmsnorm';
 import { rope } from '../kernels/rope/rope';
 import { roundMantissa } from '../kernels/roundMantissa/roundMantissa';
 import { tokenLogpBackward, tokenLogpForward } from '../kernels/tokenLogp/tokenLogp';
 import type { ModelConfig } from './config';
+import { chooseMatmul } from './matmulChoice';
 
 const MODEL_KERNELS = {
   embedForward,
@@ -35,27 +36,27 @@ const MODEL_KERNELS = {
   decodeSample,
 };
 
-const MATMULS = ['matmul', 'matmulBackwardWeight'] as const;
-
 /** Every pipeline that a policy of one size needs, and how its products are cut up. */
-export type ModelPipelines = Record<keyof typeof MODEL_KERNELS | (typeof MATMULS)[number], Pipeline> & { variant: MatmulVariant };
+export type ModelPipelines = Record<keyof typeof MODEL_KERNELS | 'matmul' | 'matmulBackwardWeight', Pipeline> & { variant: MatmulVariant };
 
 /** Compiles them all, several at a time; `onProgress` hears how many of how many are done. Throws when one does not compile. */
 export async function compileModel(ctx: GpuContext, config: ModelConfig, onProgress: (done: number, total: number) => void = () => {}): Promise<ModelPipelines> {
   const constants = { HD4: config.C / config.H / 4, HALF: config.C / config.H / 8, VOCAB: config.V };
-  const variant = matmulVariantFor(ctx.facts);
-  const shaders = [
-    // The largest first: they take the longest.
-    ...MATMULS.map((name) => [name, shaderOf(matmulSpec(name, variant), matmulConstants(variant))] as const),
-    ...(Object.keys(MODEL_KERNELS) as (keyof typeof MODEL_KERNELS)[]).map((name) => [name, shaderOf(MODEL_KERNELS[name], constants)] as const),
-  ];
+  const names = Object.keys(MODEL_KERNELS) as (keyof typeof MODEL_KERNELS)[];
+  const total = names.length + 2;
   let done = 0;
-  const compiled = await Promise.all(
-    shaders.map(async ([name, shader]) => {
-      const pipeline = await ctx.pipeline(shader);
-      onProgress(++done, shaders.length);
-      return [name, pipeline] as const;
-    }),
-  );
-  return { ...(Object.fromEntries(compiled) as Omit<ModelPipelines, 'variant'>), variant } as ModelPipelines;
+  const counted = async <N extends string>(name: N, pipeline: Promise<Pipeline>): Promise<readonly [N, Pipeline]> => {
+    const compiled = await pipeline;
+    onProgress(++done, total);
+    return [name, compiled];
+  };
+  const products = async () => {
+    const { variant, pipeline } = await chooseMatmul(ctx);
+    const compile = (name: 'matmul' | 'matmulBackwardWeight') => ctx.pipeline(shaderOf(matmulSpec(name, variant), matmulConstants(variant)));
+    const both = [counted('matmul', pipeline ? Promise.resolve(pipeline) : compile('matmul')), counted('matmulBackwardWeight', compile('matmulBackwardWeight'))];
+    return { variant, ...Object.fromEntries(await Promise.all(both)) };
+  };
+  // The products first: they take the longest.
+  const [matmuls, ...others] = await Promise.all([products(), ...names.map((name) => counted(name, ctx.pipeline(shaderOf(MODEL_KERNELS[name], constants))))]);
+  return { ...Object.fromEntries(others), ...matmuls } as ModelPipelines;
 }

@@ -12,25 +12,20 @@ export interface MatmulVariant {
   strips: number;
   /** Whether the lanes pass values round by subgroup operations. */
   quads: boolean;
+  /** Meant for adapters whose arithmetic a CPU does. */
+  forSoftware: boolean;
 }
 
 /** What `matmul` does with the product, in its shape.z. */
 export const ENDING = { none: 0, residual: 1, activation: 2, slope: 3 } as const;
 
 export const MATMUL_VARIANTS = [
-  { id: 'quads 16 x 32', rows: 16, strips: 8, quads: true },
-  { id: 'direct 8 x 32', rows: 8, strips: 8, quads: false },
+  { id: 'quads 16 x 32', rows: 16, strips: 8, quads: true, forSoftware: true },
+  { id: 'direct 8 x 32', rows: 8, strips: 8, quads: false, forSoftware: true },
   // Many small pieces, for GPUs that want tens of thousands of threads.
-  { id: 'quads 4 x 16', rows: 4, strips: 4, quads: true },
-  { id: 'direct 4 x 8', rows: 4, strips: 2, quads: false },
+  { id: 'quads 4 x 16', rows: 4, strips: 4, quads: true, forSoftware: false },
+  { id: 'direct 4 x 8', rows: 4, strips: 2, quads: false, forSoftware: false },
 ] as const satisfies readonly MatmulVariant[];
-
-/** The variant for an adapter: large pieces where the CPU computes, many small ones on a GPU. */
-export function matmulVariantFor(facts: { software: boolean; subgroups: boolean }): MatmulVariant {
-  const [softwareQuads, softwareDirect, gpuQuads, gpuDirect] = MATMUL_VARIANTS;
-  if (facts.software) return facts.subgroups ? softwareQuads : softwareDirect;
-  return facts.subgroups ? gpuQuads : gpuDirect;
-}
 
 const ENDING_WGSL: Record<keyof typeof ENDING, string> = {
   none: '',
