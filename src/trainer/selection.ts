@@ -11,8 +11,8 @@ export function groupsOf(rows: number, groupSize: number): Uint32Array {
 
 /**
  * Rows that take part in the updates: all; or without the groups that can teach nothing, of the others at most as many as prompts were
- * asked for; or without answers that were cut off. Where that leaves none all stay, so that an iteration always has its updates;
- * what cannot teach has gradient 0.
+ * asked for; or without answers that were cut off. Where that leaves none all stay, so that an iteration always has its updates:
+ * what cannot teach has advantage 0, and cut-off answers get no weight (hasNoWeight).
  * @param rewards as advantages are formed from; [R]
  */
 export function trainedRows(config: Pick<RunConfig, 'dynamicSampling' | 'overlongFilter' | 'prompts'>, rollout: Pick<Rollout, 'groupSize' | 'truncated'>, rewards: readonly number[]): number[] {
@@ -28,6 +28,11 @@ export function trainedRows(config: Pick<RunConfig, 'dynamicSampling' | 'overlon
   if (!config.overlongFilter) return rows;
   const ended = rows.filter((r) => !truncated[r]);
   return ended.length > 0 ? ended : rows;
+}
+
+/** True where cut-off answers are to be left out but nothing else was drawn (pitfall 25): the updates are then made without any weight. */
+export function hasNoWeight(config: Pick<RunConfig, 'overlongFilter'>, { truncated }: Pick<Rollout, 'truncated'>, trained: readonly number[]): boolean {
+  return config.overlongFilter && trained.every((r) => truncated[r]);
 }
 
 /** The rows of each minibatch, drawn anew for each epoch; nearly equal parts where they do not divide. */

@@ -15,7 +15,7 @@ import { NotFiniteError, ReferencePolicyError } from './errors';
 import { importanceWeights } from './mismatch';
 import type { BatchRecord, CompletionRecord, StepReport, UpdateReport } from './report';
 import type { Rollout } from './rollout';
-import { groupsOf, minibatchRows, rowsPerPass, trainedRows } from './selection';
+import { groupsOf, hasNoWeight, minibatchRows, rowsPerPass, trainedRows } from './selection';
 import { answerRewards, tokenRewards } from './shaping';
 import { STREAM } from './streams';
 
@@ -85,6 +85,9 @@ export async function trainOnRollout(context: StepContext, rollout: Rollout, sta
     ...(importance && { importance: importance[r] }),
   }));
   const trained = trainedRows(config, rollout, shaped);
+  if (hasNoWeight(config, rollout, trained)) {
+    for (const r of trained) rows[r].importance = { applied: new Float64Array(rollout.lengths[r]), whole: new Float64Array(rollout.lengths[r]).fill(1) };
+  }
 
   const hyper = hyperparametersOf(config);
   const planned: Planned[] = [];

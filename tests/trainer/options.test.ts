@@ -78,6 +78,18 @@ describe('options of the batch', () => {
     expect(engine.updates.reduce((n, u) => n + u.batch.rows, 0)).toBe(128 - cut.length);
   });
 
+  it('give cut-off answers no weight where nothing else was drawn', async () => {
+    const config = { ...presetConfig('reinforce', 'small'), advantage: 'reward', prompts: 8, overlongFilter: true, overlongCache: 4 } as const;
+    const engine = new FakeEngine({ initial: (_p, previous, next) => (previous === next ? 30 : 0) });
+    const trainer = new Trainer(engine, fakeTask, config, noReference);
+    const { report, batch } = await trainer.runStep();
+    expect([report.truncatedFraction, report.updates.length]).toEqual([1, 4]);
+    expect(batch.completions.every((c) => c.advantage < 0)).toBe(true);
+    for (const update of report.updates) expect([update.gradNorm, update.metrics.loss, update.metrics.weightKept, update.metrics.deadGradient]).toEqual([0, 0, 0, 1]);
+    const without = new Trainer(new FakeEngine({ initial: (_p, previous, next) => (previous === next ? 30 : 0) }), fakeTask, { ...config, overlongFilter: false }, noReference);
+    expect((await without.runStep()).report.updates[0].metrics.loss).not.toBe(0);
+  });
+
   it('take the soft length penalty off the reward that trains, not off the one that is shown', async () => {
     const plain = await setUp({ advantage: 'reward', prompts: 16 }).trainer.runStep();
     const { batch, report } = await setUp({ advantage: 'reward', prompts: 16, overlongCache: 4 }).trainer.runStep();
