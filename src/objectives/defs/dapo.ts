@@ -6,7 +6,7 @@ export const dapo = defineObjective({
   id: 'dapo',
   title: 'DAPO',
   summary:
-    'GRPO with a wider band above than below (clip-higher), so that unlikely tokens may rise further before they are cut and entropy lasts longer, and with every token of the batch counting the same, so that long answers are not diluted. Two more parts concern the batch and not the loss: groups whose answers all earn the same are left out (dynamic sampling), and answers near the length budget lose reward (soft overlong penalty); both are settings of the run.',
+    'GRPO with a wider band above than below (clip-higher), so that unlikely tokens may rise further before they are cut and entropy lasts longer, and with every token of the batch counting the same, so that long answers are not diluted. Three more parts concern the batch and not the loss, and are settings of the run: other prompts are drawn in place of groups whose answers all earn the same (dynamic sampling), answers that were cut off can be left out (overlong filtering), and answers near the length budget lose reward (soft overlong penalty).',
   caveat: null,
   sources: [
     { label: 'DAPO', url: 'https://arxiv.org/abs/2503.14476', note: 'Band .2/.28, token-level loss, dynamic sampling, soft overlong punishment, no KL.' },
