@@ -46,6 +46,12 @@ export function mixtureOf(id: string): Mixture | null {
 /** Id of the listed objective that this one is, or is a mixture of; of another kind: its own. */
 export const baseOf = (id: string): string => mixtureOf(id)?.base.id ?? id;
 
+/** "GRPO": how an objective is named where there is little room; a mixture's own title says its levels. */
+export function shortTitle(id: string): string {
+  const base = baseOf(id);
+  return base === id ? getObjective(id).title : `${getObjective(base).title} mixed`;
+}
+
 /** Names under which a mixture's levels are given beside the id of an objective: in addresses, `--set` and batches. */
 export const LEVEL_SETTINGS = ['ratioLevel', 'clipLevel'] as const;
 export type LevelSettings = Partial<Record<(typeof LEVEL_SETTINGS)[number], unknown>>;

@@ -1,8 +1,8 @@
-import type { Level } from '../core/levels';
+import { LEVEL_TITLE, type Level } from '../core/levels';
 import { describeChange, FIELDS, isFieldName, type FieldName } from '../config/fields';
 import { estimatorOf } from '../config/hyper';
 import type { RunConfig } from '../config/runConfig';
-import { getObjective } from '../objectives';
+import { baseOf, getObjective, mixtureOf, shortTitle } from '../objectives';
 import type { ClipWidths } from '../objectives/types';
 import type { ShowcaseAnswer, StepReport } from '../worker/protocol';
 import type { BoundedSeries } from './series';
@@ -63,10 +63,17 @@ export function markLabels(marks: readonly LiveMark[]): { step: number; label: s
 function changeLabel(change: LiveMark['changes'][number]): string {
   if (change.field === 'rewound') return `back from ${change.from} to ${change.to}`;
   if (!isFieldName(change.field)) return `${change.field} ${change.from} \u2192 ${change.to}`;
-  if (change.field === 'objective') return `${getObjective(change.from).title} \u2192 ${getObjective(change.to).title}`;
+  if (change.field === 'objective') return objectiveChange(change.from, change.to);
   return describeChange(change.field, change.from, change.to);
 }
 
+/** "GRPO \u2192 GSPO"; between mixtures of one objective only the new levels, of ratio and clip: "levels \u2192 sequence/token". */
+function objectiveChange(from: string, to: string): string {
+  const mixture = mixtureOf(to);
+  if (!mixture || baseOf(from) !== mixture.base.id) return `${shortTitle(from)} \u2192 ${shortTitle(to)}`;
+  const levels = [...new Set([mixture.ratioLevel, mixture.clipLevel])].map((level) => LEVEL_TITLE[level].toLowerCase());
+  return `levels \u2192 ${levels.join('/')}`;
+}
 
 /** Small lines under the reward chart. Values are one per iteration, or per `width` iterations in a long run. */
 export function sparklines(state: RunState, config: RunConfig) {

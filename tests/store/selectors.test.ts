@@ -38,6 +38,15 @@ test('marks name what changed, leave out what does not train, and join what came
   ]);
 });
 
+test('marks of mixtures are short: levels where the objective stays the same', () => {
+  const label = (from: string, to: string) => markLabels([{ step: 1, changes: [{ field: 'objective', from, to }] }])[0]?.label;
+  expect(label('grpo', 'grpo@sequence/token')).toBe('levels → sequence/token');
+  expect(label('grpo@sequence/token', 'grpo@segment')).toBe('levels → subsentence');
+  expect(label('grpo@segment', 'grpo')).toBe('levels → token');
+  expect(label('grpo@segment', 'sppo@segment')).toBe('GRPO mixed → SPPO mixed');
+  expect(label('sppo@segment', 'cispo')).toBe('SPPO mixed → CISPO');
+});
+
 test('answers are paired by prompt; the base answer alone is no pair', () => {
   const base = [{ step: 0, prompt: 'a', response: 'x', correct: false, expected: 'y' }, { step: 0, prompt: 'b', response: 'x', correct: true, expected: 'x' }];
   expect(answerPairs({ baseAnswers: base, answers: [base] }).map((pair) => pair.latest)).toEqual([null, null]);

@@ -136,6 +136,13 @@ describe('one token', () => {
     expect(facts?.sppoNote).toBeNull();
   });
 
+  it('puts a mixture in its base’s place, with no branches where another ratio weighs', () => {
+    const ask = (objective: string) => inspectToken(batch, { completion: 1, token: 0 }, config({ objective }));
+    expect(ask('grpo@token/sequence')?.others.map((line) => line.objective)).toEqual(['grpo@token/sequence', 'sspo', 'gspo', 'sppo']);
+    expect(ask('lpo@sequence')?.others.map((line) => line.objective)).toEqual(['grpo', 'lpo@sequence', 'gspo', 'sppo']);
+    expect([ask('grpo@token/sequence')?.surrogate, ask('grpo@sequence')?.surrogate?.winner]).toEqual([null, 'clipped']);
+  });
+
   it('is null for an address that points nowhere', () => {
     expect(inspectToken(batch, { completion: 7, token: 0 }, config())).toBeNull();
     expect(inspectToken(batch, { completion: 0, token: 4 }, config())).toBeNull();

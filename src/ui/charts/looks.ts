@@ -1,6 +1,9 @@
 import type { Level } from '../../core/levels';
-import { baseOf, getObjective } from '../../objectives';
+import { getObjective } from '../../objectives';
 import { setting } from '../theme/numbers';
+
+/** How the page names an objective where there is little room. */
+export { shortTitle as objectiveTitle } from '../../objectives';
 
 /** The custom property that holds a level's hue (theme/tokens.css). */
 export const LEVEL_HUE: Record<Level, string> = { token: '--level-token', segment: '--level-sub', sequence: '--level-seq' };
@@ -21,12 +24,6 @@ export function objectiveAt(level: Level, inUse: string): string {
 /** The level at which an objective forms (and clips) its ratio. */
 export function ratioLevel(objective: string): Level {
   return getObjective(objective).importanceSamplingLevel;
-}
-
-/** "GRPO": how the page names an objective where there is little room; a mixture's full title says its levels. */
-export function objectiveTitle(objective: string): string {
-  const base = baseOf(objective);
-  return base === objective ? getObjective(objective).title : `${getObjective(base).title} mixed`;
 }
 
 /** "ε .2", or "ε 3e−4/4e−4" when the two widths differ; three digits, for widths that were computed. */

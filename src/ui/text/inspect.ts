@@ -2,7 +2,7 @@ import { hyperparametersOf } from '../../config/hyper';
 import type { RunConfig } from '../../config/runConfig';
 import { advantageNote, advantagesFor } from '../../lens/advantage';
 import { bindingEdge, branchesOf, surrogateBranches, type Branches } from '../../lens/marks';
-import { getObjective } from '../../objectives';
+import { baseOf, getObjective } from '../../objectives';
 import type { BatchRecord, CompletionRecord } from '../../worker/protocol';
 import { ratioLevel } from '../charts/looks';
 import type { TokenAddress } from '../charts/types';
@@ -66,6 +66,8 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
   const text = (from: number, to: number) => row.tokens.slice(from, to).join('');
   const level = ratioLevel(config.objective);
   const inUse = compare(config.objective);
+  // A mixture stands in its base's place.
+  const base = baseOf(config.objective);
   const tokenRatio = compare('grpo').mark;
   return {
     row,
@@ -81,7 +83,7 @@ export function inspectToken(batch: BatchRecord, address: TokenAddress, config: 
     unitTokens: level === 'token' ? 1 : level === 'segment' ? span.end - span.start : row.tokens.length,
     inUse,
     surrogate: getObjective(config.objective).ratioLevel ? null : surrogateOf(inUse, hyperparametersOf(config)['dualClip'] ?? 0),
-    others: COMPARED.map((objective) => (objective === config.objective ? inUse : compare(config.objective === 'lpo' && objective === 'sspo' ? 'lpo' : objective))),
+    others: COMPARED.map((objective) => (base === 'lpo' && objective === 'sspo' ? 'lpo' : objective)).map((objective) => (objective === base ? inUse : compare(objective))),
     sppoNote: advantageNote('sppo', batch),
     value: valueFacts(batch, row, t),
   };
