@@ -21,6 +21,15 @@ export interface LossInspection {
 /** f32 keeps about 3e-6 through the built-in objectives; a typed one may cancel more, a wrong shader is off by about 1. */
 const TOLERANCE = 1e-4;
 
+/** The same with its failure in words; it never rejects. */
+export async function tryInspectLoss(...args: Parameters<typeof inspectLoss>): Promise<{ inspection: LossInspection | null; problem: string }> {
+  try {
+    return { inspection: await inspectLoss(...args), problem: '' };
+  } catch (error) {
+    return { inspection: null, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 /**
  * The shader of an objective, run on a small seeded batch and compared with f64 where there is a device.
  * Throws UserError on an unknown objective; whatever the device throws passes through.

@@ -1,14 +1,18 @@
+import { RestartLimit } from '../core/restartLimit';
 import type { Checkpoint } from '../trainer/checkpoint';
 import type { Trainer } from '../trainer/trainer';
-import { errorEvent } from './failure';
+import { errorEvent, rewindable } from './failure';
 import type { Outbox } from './outbox';
 import type { WorkerEvent } from './protocol';
 
 /** Iterations between two checkpoints: seldom enough that their readback does not count, often enough that little is lost. */
 export const CHECKPOINT_EVERY = 5;
-/** So many restarts on a fresh device within so many ms are taken for a fault that would come again. */
-const RESTARTS = 2;
-const WITHIN_MS = 60_000;
+/** What a run goes on from. `steps`: iterations that it still owes, beside playing. */
+export interface Resume {
+  checkpoint: Checkpoint;
+  play: boolean;
+  steps: number;
+}
 
 /** What a run can go on from after a failure: its last checkpoint, and how often that was needed. */
 export class Recovery {
@@ -18,7 +22,7 @@ export class Recovery {
   /** Asked for, not yet done. */
   rewinding = false;
   poisoning = false;
-  private readonly restarts: number[] = [];
+  private readonly restarts = new RestartLimit();
   private readonly outbox: Outbox;
 
   constructor(outbox: Outbox) {
@@ -54,11 +58,7 @@ export class Recovery {
 
   /** True, and counted, while restarting on a fresh device is worth a try. `now`: ms of a steady clock. */
   mayRestart(now: number): boolean {
-    const recent = this.restarts.filter((at) => now - at < WITHIN_MS);
-    this.restarts.splice(0, this.restarts.length, ...recent);
-    if (recent.length >= RESTARTS) return false;
-    this.restarts.push(now);
-    return true;
+    return this.restarts.take(now);
   }
 
   /** An error as the page shows it: where going back helps, the run is not over. */
@@ -66,12 +66,7 @@ export class Recovery {
     const event = errorEvent(error);
     const { last } = this;
     if (event.kind !== 'notFinite' || !last) return event;
-    return {
-      ...event,
-      hint: `That iteration does not count. Go back to iteration ${last.step}, and lower the learning rate or the number of epochs before you go on.`,
-      fatal: false,
-      rewindTo: last.step,
-    };
+    return rewindable(event, last.step);
   }
 
   /** For tests: the policy becomes NaN, as if an update had gone wrong. */

@@ -1,17 +1,23 @@
 import type { RunConfig } from '../config/runConfig';
 import { validateConfig } from '../config/validate';
+import { UserError } from '../core/errors';
 import type { BatchRecord, StepReport } from '../trainer/report';
 import { ReferencePolicyError } from '../trainer/errors';
 import { configLimits, Trainer } from '../trainer/trainer';
 import type { Environment, GpuHandle } from './environment';
-import { errorEvent, gpuFailure } from './failure';
+import { errorEvent, gpuFailure, recovering } from './failure';
 import { isCommand } from './guards';
-import { Recovery } from './recovery';
-import { inspectLoss } from './inspectLoss';
+import { tryInspectLoss } from './inspectLoss';
 import { Outbox } from './outbox';
+import { Pace } from './pace';
 import type { ErrorKind, Phase, WorkerCommand, WorkerEvent } from './protocol';
+import { Recovery } from './recovery';
+import type { Resume } from './recovery';
 import { Workbench } from './workbench';
 import type { WorkbenchHooks } from './workbench';
+
+/** How long the news of a lost device may take, ms. */
+const LOSS_MS = 100;
 
 /** Thrown inside a loop that a reset or a failure has overtaken. */
 class Superseded extends Error {}
@@ -40,7 +46,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   /** A command came that the loop has not looked at yet. */
   private dirty = false;
   private probing = false;
-  private wake: (() => void) | null = null;
+  private readonly pace: Pace;
   private readonly recovery: Recovery;
   private lastReport: StepReport | null = null;
   private lastBatch: BatchRecord | null = null;
@@ -49,6 +55,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     this.env = env;
     this.outbox = new Outbox(post);
     this.workbench = new Workbench(env);
+    this.pace = new Pace(env);
     this.recovery = new Recovery(this.outbox);
   }
 
@@ -81,11 +88,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         return;
       case 'init':
         this.modelsUrl = command.modelsUrl;
-        this.restart(command.config);
-        if (command.resume) {
-          this.recovery.continueFrom(command.resume.checkpoint);
-          this.playing = command.resume.play;
-        }
+        this.restart(command.config, command.resume && { ...command.resume, steps: 0 });
         return;
       case 'reset':
         if (this.modelsUrl === null) return this.refuse('reset');
@@ -132,14 +135,10 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   }
 
   /** Beside the run: the kernel has buffers of its own, and the queue takes turns. */
-  private async inspect({ requestId, objective, customObjective }: Extract<WorkerCommand, { type: 'inspectLoss' }>): Promise<void> {
-    try {
-      const gpu = this.workbench.openedGpu;
-      const inspection = await inspectLoss({ objective, customObjective }, (gpu && this.env.tokenLossRunner?.(gpu)) ?? null);
-      this.outbox.send({ type: 'lossInspected', requestId, inspection, problem: '' });
-    } catch (error) {
-      this.outbox.send({ type: 'lossInspected', requestId, inspection: null, problem: error instanceof Error ? error.message : String(error) });
-    }
+  private async inspect({ requestId, ...wanted }: Extract<WorkerCommand, { type: 'inspectLoss' }>): Promise<void> {
+    const gpu = this.workbench.openedGpu;
+    const outcome = await tryInspectLoss(wanted, (gpu && this.env.tokenLossRunner?.(gpu)) ?? null);
+    this.outbox.send({ type: 'lossInspected', requestId, ...outcome });
   }
 
   private refuse(what: string): void {
@@ -163,18 +162,23 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     this.kick();
   }
 
-  /** Drops the present run and sets up another as soon as the engine is free. */
-  private restart(config: RunConfig): void {
+  /** Drops the present run, with all that it has not told yet, and sets up another as soon as the engine is free. */
+  private restart(config: RunConfig, resume?: Resume): void {
+    this.outbox.clear();
+    this.begin(config, resume);
+  }
+
+  private begin(config: RunConfig, resume?: Resume): void {
     this.generation++;
-    this.playing = false;
-    this.stepsToGo = 0;
+    this.playing = resume?.play ?? false;
+    this.stepsToGo = resume?.steps ?? 0;
     this.trainer = null;
     this.lastReport = null;
     this.lastBatch = null;
     this.stepping = false;
     this.recovery.clear();
+    if (resume) this.recovery.continueFrom(resume.checkpoint);
     this.wanted = config;
-    this.outbox.clear();
     this.phase('starting', this.loop ? 'Finishing what was under way' : 'Starting', null);
     this.kick();
   }
@@ -182,7 +186,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   /** Wakes the loop from a wait, or starts one behind what an older generation is still doing. */
   private kick(): void {
     this.dirty = true;
-    this.wake?.();
+    this.pace.wakeUp();
     const { generation } = this;
     if (this.loop && this.loopGeneration === generation) return;
     const before = this.loop;
@@ -194,7 +198,10 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         try {
           await this.work(generation);
         } catch (error) {
-          if (!(error instanceof Superseded) && generation === this.generation) this.fail(error);
+          if (error instanceof Superseded) continue;
+          // What waits on a device that is lost fails a moment before the loss is told, which explains it better.
+          if (!(error instanceof UserError)) await this.env.sleep(LOSS_MS);
+          if (generation === this.generation) this.fail(error);
         }
       }
       if (this.loopGeneration === generation) this.loop = null;
@@ -222,7 +229,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       const began = this.env.now();
       if (trainer.step === 0) await this.evaluate(trainer, generation);
       await this.oneStep(trainer, generation);
-      await this.rest(trainer, began);
+      await this.pace.rest(began, () => trainer.config.speed, () => this.trainer === trainer && this.mayStep(trainer));
       this.check(generation);
     }
     if (trainer.step >= trainer.config.totalSteps) await this.evaluate(trainer, generation);
@@ -297,9 +304,10 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         },
       });
       const withoutReference = await this.prepare(trainer, generation);
+      // While the engine still holds the base policy.
+      if (loaded.answers.length === 0) loaded.answers = await trainer.showcase();
       const { resume } = this.recovery;
       if (resume) await this.recovery.takeUp(trainer, resume);
-      if (loaded.answers.length === 0) loaded.answers = await trainer.showcase();
       this.check(generation);
       // A change that came meanwhile may want another model or task.
       if (this.wanted !== given) continue;
@@ -354,14 +362,10 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       this.stop(gpuFailure(kind, message));
       return;
     }
-    const { playing } = this;
     // Iterations that are lost have to be made again.
-    const stepsToGo = this.stepsToGo > 0 ? this.stepsToGo + trainer.step - last.step : 0;
-    this.restart(trainer.config);
-    this.recovery.continueFrom(last);
-    this.playing = playing;
-    this.stepsToGo = stepsToGo;
-    this.outbox.send({ ...gpuFailure(kind, message), hint: `The run goes on from iteration ${last.step} on a new device, by itself; the history up to there is kept.`, fatal: false });
+    const steps = this.stepsToGo > 0 ? this.stepsToGo + trainer.step - last.step : 0;
+    this.outbox.send(recovering(gpuFailure(kind, message), last.step, 'device'));
+    this.begin(trainer.config, { checkpoint: last, play: this.playing, steps });
   }
 
   /** Waits for `promise`; its error becomes one of this kind. */
@@ -406,21 +410,6 @@ export class Runner<G extends GpuHandle = GpuHandle> {
 
   private check(generation: number): void {
     if (generation !== this.generation) throw new Superseded();
-  }
-
-  /** Keeps to the speed limit; a pause or a new limit ends the wait. At no limit it still lets messages in. */
-  private async rest(trainer: Trainer, began: number): Promise<void> {
-    await this.env.sleep(0);
-    for (;;) {
-      const { speed } = trainer.config;
-      const left = speed > 0 ? 1000 / speed - (this.env.now() - began) : 0;
-      if (left <= 0 || this.trainer !== trainer || !this.mayStep(trainer)) return;
-      const woken = new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-      await Promise.race([this.env.sleep(left), woken]);
-      this.wake = null;
-    }
   }
 
   private phase(phase: Phase, message: string, progress: number | null): void {

@@ -51,6 +51,8 @@ export class Workbench<G extends GpuHandle> {
         this.gpu = null;
         this.engine = null;
         this.loaded = null;
+        // Out of memory: the next device needs the room.
+        if (kind === 'gpuError') gpu.destroy();
         hooks.gpuFailed(kind, message);
       };
       this.gpu = gpu;

@@ -293,7 +293,7 @@ describe('failures', () => {
     bench.runner.handle({ type: 'loseDevice' });
     await bench.settle();
     expect(errors().map((e) => [e.kind, e.fatal])).toEqual([['deviceLost', false]]);
-    expect(errors()[0].hint).toMatch(/goes on from iteration (5|10) /);
+    expect(errors()[0].hint).toMatch(/put back to iteration (5|10) on a new device/);
     expect(bench.env.gpus).toHaveLength(2);
     expect(bench.phases().at(-1)).toBe('finished');
     const [rewound] = bench.all('rewound');
@@ -356,7 +356,7 @@ describe('failures', () => {
     await bench.settle();
     expect(errors().map((e) => [e.kind, e.fatal, e.rewindTo])).toEqual([['notFinite', false, 5]]);
     expect(errors()[0].message).toMatch(/gradient norm .* iteration 8, update 2/);
-    expect(errors()[0].hint).toMatch(/Go back to iteration 5/);
+    expect(errors()[0].hint).toMatch(/Rewind to iteration 5/);
     expect(bench.all('step')).toHaveLength(7);
     expect(bench.phases().at(-1)).toBe('paused');
     // Going on as it is would only say the same again.

@@ -15,7 +15,7 @@ export function ErrorBanner() {
       </p>
       {error.rewindTo !== null ? (
         <>
-          <Button onClick={() => control.rewind()}>Back to iteration {error.rewindTo}</Button>
+          <Button onClick={() => control.rewind()}>Rewind to iteration {error.rewindTo}</Button>
           <Button kind="ghost" onClick={() => control.reset()}>
             Reset
           </Button>
