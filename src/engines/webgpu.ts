@@ -33,6 +33,8 @@ export interface WebGpuEngineOptions {
   /** How many iterations back the sampler may lag. */
   maxLag?: number;
   onProgress?: (done: number, total: number) => void;
+  /** Decode rows whole or in parts; by default what suits the adapter. */
+  decode?: 'whole' | 'parts';
 }
 
 /** Supervised update: cross-entropy over the targets, weighted. */
@@ -63,7 +65,7 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
   const { rolloutRows = 512, updatePositions = 8192, maxLag = 8 } = options;
   const { device } = ctx;
   const queue = device.queue;
-  const pipelines = await compileModel(ctx, config, options.onProgress);
+  const pipelines = await compileModel(ctx, config, options);
   const N = updatePositions;
   const splits = ctx.facts.software ? 4 : 16;
   if (N * 16 * config.C > ctx.device.limits.maxStorageBufferBindingSize) {

@@ -1,8 +1,6 @@
-// Draws the next token of every live row from softmax(logits / T) by inverse transform (or takes the largest), and stores
-// its log-prob and the entropy (nats) at once: these are oldLogp. The row ends at EOS; what has ended stays as it is.
+// Draws the next token of every live row; what has ended stays as it is. Follows draw.wgsl.
 // logits [live, V]; tokens [R, S]; alive [R]; logp, entropy [R, S - promptLength], 0 where nothing was written.
-// step = (position, -, -, -); limits = (R, S, promptLength, EOS); key = (seed, iteration, greedy, bits of 1/T); noise key (seed, iteration, row, position).
-struct Sampling { seed: u32, iteration: u32, greedy: u32, inverseT: f32 }
+// step = (position, -, -, -); limits = (R, S, promptLength, EOS); key = (seed, iteration, greedy, bits of 1/T).
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<uniform> step: vec4u; // dynamic
 @group(0) @binding(2) var<uniform> limits: vec4u;
@@ -13,42 +11,13 @@ struct Sampling { seed: u32, iteration: u32, greedy: u32, inverseT: f32 }
 @group(0) @binding(7) var<storage, read_write> alive: array<u32>;
 @group(0) @binding(8) var<storage, read_write> logpEntropy: array<vec2f>;
 
+fn logitAt(i: u32, v: u32) -> f32 { return logits[(i * VOCAB + v) / 4u][v % 4u]; }
+
 @compute @workgroup_size(32)
 fn main(@builtin(global_invocation_id) id: vec3u) {
-  let i = id.x;
-  if (i >= dims.rows) { return; }
-  let row = liveRows[i];
+  if (id.x >= dims.rows) { return; }
+  let row = liveRows[id.x];
   // Rows that have ended since they were listed are still among the live ones.
   if (alive[row] == 0u) { return; }
-  let next = step.x + 1u;
-  var top = -1e30;
-  var best = 0u;
-  for (var v = 0u; v < VOCAB; v++) {
-    let z = logits[(i * VOCAB + v) / 4u][v % 4u] * key.inverseT;
-    if (z > top) { top = z; best = v; }
-  }
-  var total = 0.0;
-  var weighted = 0.0;
-  for (var v = 0u; v < VOCAB; v++) {
-    let z = logits[(i * VOCAB + v) / 4u][v % 4u] * key.inverseT - top;
-    let e = exp(max(z, -80.0));
-    total += e;
-    weighted += e * z;
-  }
-  var chosen = best;
-  if (key.greedy == 0u) {
-    let u = uniform4(key.seed, key.iteration, row, next) * total;
-    var cumulative = 0.0;
-    var found = false;
-    for (var v = 0u; v < VOCAB; v++) {
-      let z = logits[(i * VOCAB + v) / 4u][v % 4u] * key.inverseT - top;
-      cumulative += exp(max(z, -80.0));
-      if (!found && u < cumulative) { chosen = v; found = true; }
-    }
-  }
-  let logTotal = log(total);
-  let z = logits[(i * VOCAB + chosen) / 4u][chosen % 4u] * key.inverseT - top;
-  tokens[row * limits.y + next] = chosen;
-  logpEntropy[row * (limits.y - limits.z) + next - limits.z] = vec2f(z - logTotal, max(0.0, logTotal - weighted / total));
-  if (chosen == limits.w) { alive[row] = 0u; }
+  draw(id.x, row, step.x + 1u);
 }
