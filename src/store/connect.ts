@@ -1,5 +1,6 @@
 import { fieldOf, isFieldName, type FieldName } from '../config/fields';
 import type { RunConfig } from '../config/runConfig';
+import { RestartLimit } from '../core/restartLimit';
 import type { AdapterReport } from '../engines/engine';
 import type { Checkpoint, LossInspection, Phase, WorkerCommand, WorkerEvent } from '../worker/protocol';
 import { changedFields, presetOver, type ConfigStore } from './configStore';
@@ -51,6 +52,12 @@ const AUTO_RESET_MS = 400;
 /** A software adapter may take seconds over a large shader, and the worker may be busy. */
 const INSPECT_MS = 60_000;
 
+/** Events that wait for a repaint at most. */
+const MOST_WAITING = 64;
+
+/** Phases of a run that stands. */
+const STILL: readonly Phase[] = ['ready', 'paused', 'finished', 'failed'];
+
 /** Phases that only a run under way has: late ones of the old run say nothing about the new. */
 const OF_A_RUN: readonly Phase[] = ['running', 'paused', 'finished'];
 
@@ -69,6 +76,9 @@ export function connect(options: ConnectOptions): RunControl {
   let repaired: FieldName[] = [];
   /** The last checkpoint of the run, in case its worker dies. */
   let kept: Checkpoint | null = null;
+  const revivals = new RestartLimit();
+  /** The person's last word was Play. */
+  let playing = false;
   /** What the worker has been told last. */
   let sent: RunConfig = config.getState().config;
 
@@ -83,7 +93,7 @@ export function connect(options: ConnectOptions): RunControl {
 
   const onEvent = (event: WorkerEvent) => {
     if (awaitingReset) {
-      if (event.type === 'step' || event.type === 'eval' || (event.type === 'phase' && OF_A_RUN.includes(event.phase))) return;
+      if (event.type === 'step' || event.type === 'eval' || event.type === 'checkpoint' || event.type === 'rewound' || (event.type === 'phase' && OF_A_RUN.includes(event.phase))) return;
       if (event.type === 'config') awaitingReset = false;
     }
     if (event.type === 'checkpoint') {
@@ -100,20 +110,21 @@ export function connect(options: ConnectOptions): RunControl {
     if (event.type === 'config') adopt(event.config);
     // A change of state is never late; pictures and progress may wait.
     const canWait = event.type === 'step' || event.type === 'eval' || (event.type === 'phase' && event.phase === run.getState().phase);
-    if (canWait) flushTimer ??= setTimeout(flush, interval);
+    // In a hidden tab timers run once a minute: what waits must not pile up.
+    if (canWait && queue.length < MOST_WAITING) flushTimer ??= setTimeout(flush, interval);
     else flush();
     for (const listener of listeners) listener(shown);
   };
 
   /**
-   * A worker that died is replaced once: the new one goes on from the last checkpoint that reached the page. Dying again before the next
-   * checkpoint would only repeat itself. Gives the error as the person should see it.
+   * A worker that died is replaced: the new one goes on from the last checkpoint that reached the page. Dying again before the next
+   * checkpoint, or too often, would only repeat itself. Gives the error as the person should see it.
    */
   const revived = (event: Extract<WorkerEvent, { type: 'error' }>): WorkerEvent => {
     const checkpoint = kept;
     kept = null;
-    if (!checkpoint || !begun) return event;
-    const play = run.getState().phase === 'running';
+    if (!checkpoint || !begun || !revivals.take(performance.now())) return event;
+    const play = playing && !STILL.includes(run.getState().phase);
     // Once this event has been dealt with: whoever listens sees the failure before its remedy.
     setTimeout(() => client.send({ type: 'init', config: sent, modelsUrl, resume: { checkpoint, play } }));
     return { ...event, fatal: false, hint: `A new one goes on from iteration ${checkpoint.step}; the history up to there is kept.` };
@@ -169,6 +180,7 @@ export function connect(options: ConnectOptions): RunControl {
     }
     sent = config.getState().config;
     kept = null;
+    playing = false;
     awaitingReset = true;
     client.send({ type: 'reset', config: sent });
   };
@@ -222,20 +234,26 @@ export function connect(options: ConnectOptions): RunControl {
     inspect,
     play() {
       settle();
+      playing = true;
       client.send({ type: 'play' });
     },
-    pause: () => client.send({ type: 'pause' }),
+    pause() {
+      playing = false;
+      client.send({ type: 'pause' });
+    },
     step(count) {
       const { config: now, patch } = config.getState();
       const goal = run.getState().step + count;
       // Asking for more iterations than were planned is asking for a longer plan.
       if (goal > now.totalSteps) patch({ totalSteps: goal });
       settle();
+      playing = false;
       client.send({ type: 'step', count });
     },
     reset: startOver,
     rewind() {
       settle();
+      playing = false;
       client.send({ type: 'rewind' });
     },
     flush,

@@ -125,7 +125,8 @@ function rewound(state: RunState, step: number, updates: number): RunState {
     batches: kept(state.batches),
     evals: kept(state.evals),
     answers: state.answers.filter((list) => (list[0]?.step ?? 0) <= step),
-    marks: state.step > step ? appendBounded(kept(state.marks), mark, KEPT.marks) : state.marks,
+    // What was changed meanwhile stays in force: from the next iteration on.
+    marks: state.step > step ? appendBounded(state.marks.map((old) => (old.step > step ? { ...old, step: step + 1 } : old)), mark, KEPT.marks) : state.marks,
     version: state.version + 1,
     error: state.error?.kind === 'notFinite' ? null : state.error,
   };
@@ -138,12 +139,12 @@ function phaseOf(now: Phase, next: Phase): Phase {
 
 /**
  * The first error is the cause and later ones its echo; but whatever was waiting on a lost device fails a moment before
- * the loss itself is reported, and a run that only paused may still fail for good.
+ * the loss itself is reported. Of errors that a run survived the last counts, but none hides the way back.
  */
 function keptError(first: RunError | null, next: RunError): RunError {
   if (first === null) return next;
-  const explains = first.kind === 'internal' && next.kind === 'deviceLost';
-  return explains || (next.fatal && !first.fatal) ? next : first;
+  if (!first.fatal) return first.rewindTo !== null && !next.fatal && next.rewindTo === null ? first : next;
+  return first.kind === 'internal' && next.kind === 'deviceLost' ? next : first;
 }
 
 export type RunStore = ReturnType<typeof createRunStore>;

@@ -98,7 +98,11 @@ export class TrainerClient {
         this.fail('The trainer sent something that the page does not understand.', 'Reload the page; if an old version is cached, clear it.');
         return;
       }
-      for (const e of data) this.emit(e);
+      for (const e of data) {
+        // Nobody knows what such a worker would do next.
+        if (e.type === 'error' && e.kind === 'crashed') this.drop();
+        this.emit(e);
+      }
     };
     worker.onerror = (event) => {
       if (this.worker !== worker) return;
@@ -106,7 +110,9 @@ export class TrainerClient {
       this.fail(`The trainer crashed: ${event.message || 'its script could not be loaded'}.`, 'Press Reset to start it again; the history is kept.', 'crashed');
     };
     worker.onmessageerror = () => {
-      if (this.worker === worker) this.fail('A message of the trainer could not be read.', 'Reload the page.');
+      if (this.worker !== worker) return;
+      this.drop();
+      this.fail('A message of the trainer could not be read.', 'Press Reset to start it again; the history is kept.', 'crashed');
     };
     this.worker = worker;
     this.initialised = false;

@@ -315,11 +315,11 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       this.recovery.resume = null;
       this.trainer = trainer;
       this.evaluatedAt = -1;
-      if (!resume) await this.recovery.keep(trainer, () => this.check(generation));
       if (problems.length > 0) this.outbox.send({ type: 'notice', problems });
       this.outbox.send({ type: 'config', config: trainer.config, step: 1, changes: [] });
       const { passRate, greedy, parameters, bytes } = loaded.policy;
       this.outbox.send({ type: 'base', manifest: { passRate, greedy, parameters, bytes: bytes.length }, answers: loaded.answers });
+      if (!resume) await this.recovery.keep(trainer, () => this.check(generation));
       if (resume) this.settle(trainer);
       else this.phase('ready', 'Ready', 1);
       if (withoutReference) this.outbox.send(withoutReference);

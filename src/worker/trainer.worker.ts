@@ -20,9 +20,9 @@ const runner = new Runner(browserEnvironment, post);
 scope.addEventListener('message', (event) => runner.handle(event.data));
 scope.addEventListener('error', (event) => {
   event.preventDefault();
-  post([errorEvent(event.error ?? event.message)]);
+  post([errorEvent(event.error ?? event.message, 'crashed')]);
 });
 scope.addEventListener('unhandledrejection', (event) => {
   event.preventDefault();
-  post([errorEvent(event.reason)]);
+  post([errorEvent(event.reason, 'crashed')]);
 });

@@ -68,9 +68,9 @@ describe('a worker that died', () => {
   });
 
   test('goes on playing if it was', () => {
-    const { client, run, emit } = session(5);
+    const { client, control, emit } = session(5);
     emit({ type: 'checkpoint', checkpoint: CHECKPOINT });
-    run.setState({ phase: 'running' });
+    control.play();
     emit(CRASH);
     vi.advanceTimersByTime(10);
     expect(client.sent.at(-1)).toMatchObject({ type: 'init', resume: { play: true } });
@@ -98,5 +98,42 @@ describe('a worker that died', () => {
     vi.advanceTimersByTime(10);
     expect(sent()).toHaveLength(count);
     expect(run.getState().phase).toBe('failed');
+  });
+});
+
+describe('errors that a run survives', () => {
+  const lost: WorkerEvent = { type: 'error', kind: 'deviceLost', message: 'The graphics device was lost: gone.', hint: 'By itself.', fatal: false };
+  const nan: WorkerEvent = { type: 'error', kind: 'notFinite', message: 'The loss is not a finite number.', hint: 'Rewind.', fatal: false, rewindTo: 3 };
+
+  test('an old message makes room for the way back, which only what ends the run may hide', () => {
+    const { run, emit } = session(5);
+    emit(lost);
+    emit(nan);
+    expect(run.getState().error).toMatchObject({ kind: 'notFinite', rewindTo: 3 });
+    emit({ type: 'error', kind: 'badConfig', message: 'No.', hint: 'So.', fatal: false });
+    expect(run.getState().error).toMatchObject({ kind: 'notFinite', rewindTo: 3 });
+    emit({ ...lost, fatal: true });
+    expect(run.getState().error).toMatchObject({ kind: 'deviceLost', fatal: true });
+  });
+
+  test('a setting that was changed in what is void stays in force, and its mark moves to where it counts', () => {
+    const { run, emit } = session(7);
+    emit({ type: 'config', config: presetConfig('grpo', 'small'), step: 6, changes: [{ field: 'epochs', from: '1', to: '2' }] });
+    emit({ type: 'rewound', step: 3, updates: 12 });
+    expect(run.getState().marks.map(({ step, changes }) => [step, changes[0]?.field])).toEqual([[4, 'epochs'], [3, 'rewound']]);
+  });
+});
+
+describe('a hidden tab', () => {
+  test('holds few events while its timers sleep, and shows them all', () => {
+    const { client, run } = session(0);
+    const seen: number[] = [];
+    run.subscribe(({ step }) => seen.push(step));
+    // The page's timers do not run here, but messages arrive.
+    client.send({ type: 'step', count: 200 });
+    expect(run.getState().step).toBe(200);
+    const { buckets } = run.getState().history.reward;
+    expect(buckets.reduce((sum, { count }) => sum + count, 0)).toBe(200);
+    expect(seen.length).toBeGreaterThanOrEqual(3);
   });
 });
