@@ -109,14 +109,14 @@ describe('validateConfig', () => {
       expect(validateConfig(config)).toEqual({ config, problems: [] });
       const rows = config.prompts * config.groupSize;
       expect(rows <= MAX_ROWS && rows % config.minibatches === 0).toBe(true);
-    }), { numRuns: 500, seed: 7 });
+    }), { numRuns: 1000, seed: 7 });
   });
 
   it('never throws, whatever it is given', () => {
     fc.assert(fc.property(fc.dictionary(fc.oneof(fc.constantFrom(...FIELD_NAMES), fc.string()), fc.anything()), (given) => {
       const { config } = validateConfig(given);
       expect(validateConfig(config).problems).toEqual([]);
-    }), { numRuns: 500, seed: 7 });
+    }), { numRuns: 1000, seed: 7 });
   });
 });
 
@@ -238,6 +238,6 @@ describe('the URL hash', () => {
   it('survives any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       expect(validateConfig(hashToConfig(text, 'small').config).problems).toEqual([]);
-    }), { numRuns: 500, seed: 3 });
+    }), { numRuns: 1000, seed: 3 });
   });
 });

@@ -6,11 +6,12 @@ import { chromium, type Browser, type Page, type Worker } from 'playwright-core'
 import { CHROMIUM_ARGS, findChromium } from '../../scripts/lib/chromium.mjs';
 import { createStaticServer, listen } from '../../scripts/serve.mjs';
 import type { RatioscopeApi, Snapshot } from '../../src/store/api';
+import { guardOrigin } from './originGuard';
 
 /** Without WebGPU at all (an old browser), or with `navigator.gpu` that has no adapter to give (a blocked GPU). */
 export type Lack = 'no WebGPU' | 'no adapter';
 
-/** The browser in which the e2e tests run; missing Chromium is a failure, never a skip. */
+/** The browser in which the e2e tests run; missing Chromium is a failure, never a skip. Its `close` fails when a page left its origin (originGuard.ts). */
 export async function launchChromium({ lack }: { lack?: Lack } = {}): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('No Chromium found: run npm test, which installs it or says what to install.');
@@ -19,6 +20,7 @@ export async function launchChromium({ lack }: { lack?: Lack } = {}): Promise<Br
   // Full Chromium in its own headless mode: Playwright's default would pick the headless shell's flags.
   const browser = await chromium.launch({ executablePath, headless: true, args: [...args, '--headless=new'] });
   if (!lack) await requireAdapter(browser);
+  guardOrigin(browser);
   return browser;
 }
 

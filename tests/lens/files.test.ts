@@ -100,7 +100,7 @@ describe('a batch file', () => {
           if (!(error instanceof UserError)) throw error;
         }
       }),
-      { seed: 12, numRuns: 400 },
+      { seed: 12, numRuns: 1000 },
     );
   });
 });

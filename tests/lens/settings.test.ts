@@ -171,7 +171,7 @@ describe('a link', () => {
         for (const { low, high } of [...Object.values(settings.widths), ...Object.values(settings.overrides)]) expect(low > 0 && low <= 1 && high > 0 && high <= 10).toBe(true);
         expect(settings.minLength >= 1 && settings.entropyScaleLow <= 1 && settings.entropyScaleHigh >= 1).toBe(true);
       }),
-      { ...FAST, numRuns: 300 },
+      { ...FAST, numRuns: 1000 },
     );
   });
 
