@@ -2,7 +2,7 @@ import { invariant, UserError } from '../core/errors';
 import { GPU_USAGE, type GpuContext, type Pipeline } from '../gpu/device';
 import { encode, type Dispatch } from '../gpu/program';
 import { shaderOf } from '../kernels/kernelSpec';
-import { policyLossSpec } from '../kernels/policyLoss/policyLoss';
+import { lossSharingFor, policyLossSpec, policyLossThreads } from '../kernels/policyLoss/policyLoss';
 import type { ModelConfig } from '../model/config';
 import { buildDecoder } from '../model/decoder';
 import { buildOptimiser } from '../model/optimiser';
@@ -190,7 +190,8 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
     async setTokenLoss(loss) {
       let entry = losses.get(loss.id);
       if (!entry || entry.loss.wgsl !== loss.wgsl) {
-        const pipeline: Pipeline = await ctx.pipeline(shaderOf(policyLossSpec(loss)));
+        const sharing = lossSharingFor(ctx.facts);
+        const pipeline: Pipeline = await ctx.pipeline(shaderOf(policyLossSpec(loss, sharing)));
         const buffers: Parameters<GpuContext['bind']>[1] = {
           dims: transformer.dims,
           newLogp: transformer.outputs.logp,
@@ -203,7 +204,7 @@ export async function createWebGpuEngine(ctx: GpuContext, config: ModelConfig, o
           rowStart: rowStarts,
         };
         const wanted = Object.fromEntries(pipeline.shader.bindings.map((b) => [b.name, buffers[b.name]]));
-        entry = { loss, list: [{ pipeline, bindGroup: ctx.bind(pipeline, wanted), threads: (rows) => rows }] };
+        entry = { loss, list: [{ pipeline, bindGroup: ctx.bind(pipeline, wanted), threads: (rows) => policyLossThreads(sharing, rows) }] };
         losses.set(loss.id, entry);
       }
       active = entry;

@@ -37,7 +37,7 @@ export async function tryInspectLoss(...args: Parameters<typeof inspectLoss>): P
 export async function inspectLoss(config: Pick<RunConfig, 'objective' | 'customObjective'>, run: RunTokenLoss | null): Promise<LossInspection> {
   const objective = getObjective(registerFrom(config) ?? config.objective);
   const loss = compileTokenLoss(objective);
-  const wgsl = shaderOf(policyLossSpec(loss)).code;
+  const wgsl = shaderOf(policyLossSpec(loss, 'rows')).code;
   if (!run) return { wgsl, gpu: null };
   const c = compactBatch(checkBatch(), objective.lossAggMode);
   const f32 = (column: Float64Array) => column.map(Math.fround);

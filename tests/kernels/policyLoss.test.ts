@@ -97,6 +97,6 @@ describe('policyLoss', () => {
   });
 
   it('refuses a token loss that lacks a part', () => {
-    expect(() => policyLossSpec({ id: 'broken', wgsl: 'fn tokenLoss(t: Token) -> TokenResult {}', slots: {}, reference: () => { throw new Error('never called'); } })).toThrow(/MEAN_COUNT/);
+    expect(() => policyLossSpec({ id: 'broken', wgsl: 'fn tokenLoss(t: Token) -> TokenResult {}', slots: {}, reference: () => { throw new Error('never called'); } }, 'rows')).toThrow(/MEAN_COUNT/);
   });
 });

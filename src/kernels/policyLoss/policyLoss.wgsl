@@ -3,7 +3,7 @@
 // lossInts [N, 4] = (segStart, segEnd, respStart, respEnd), packed positions; rowStart [rows + 1]; hyper: 16 values by slot;
 // outputs [N, 4] = (coefficient, weight * loss, log ratio at the objective's level, clipped 0/1), zeros where there is no target;
 // scratch [N, MEAN_COUNT]: at each position the averages over its unit. dims = (N, rows, -, -).
-// One thread per row: it fills the row's averages slot by slot, then its tokens, so no barrier is needed.
+// Followed by policyLossRows.wgsl or policyLossGroups.wgsl, which share the work out.
 // Log ratios are clamped to +-20 by the objective itself before exp. Branches select, so what is not chosen never counts.
 @group(0) @binding(0) var<uniform> dims: Dims;
 @group(0) @binding(1) var<storage, read> newLogp: array<f32>;
@@ -46,33 +46,17 @@ fn unitMean(p: u32, slot: u32) -> f32 {
 
 /*OBJECTIVE*/
 
-// Averages meanTerm over each unit of the positions first .. end, and leaves the average at every position of the unit.
-fn fillMean(slot: u32, first: u32, end: u32) {
-  let sequence = meanLevel(slot) == SEQUENCE;
-  var start = first;
-  while (start < end) {
-    let unitEnd = select(min(max(lossInts[start * 4u + 1u], start + 1u), end), end, sequence);
-    var sum = 0.0;
-    for (var p = start; p < unitEnd; p++) { sum += meanTerm(slot, loadToken(p)); }
-    let average = sum / f32(unitEnd - start);
-    for (var p = start; p < unitEnd; p++) { scratch[p * MEAN_COUNT + slot] = average; }
-    start = unitEnd;
-  }
+// One past the last position of the unit that begins at `start`, at most `end`, which closes the row.
+fn unitEnd(slot: u32, start: u32, end: u32) -> u32 {
+  return select(min(max(lossInts[start * 4u + 1u], start + 1u), end), end, meanLevel(slot) == SEQUENCE);
 }
 
-@compute @workgroup_size(4)
-fn main(@builtin(global_invocation_id) id: vec3u) {
-  let row = id.x;
-  if (row >= dims.a) { return; }
-  let start = rowStart[row];
-  let end = rowStart[row + 1u];
-  if (end <= start) { return; }
-  // The last position of a row predicts its last token; without one the row has no response.
-  let first = select(lossInts[(end - 1u) * 4u + 2u], end, targets[end - 1u] == NO_TARGET);
-  for (var p = start; p < first; p++) { outputs[p] = vec4f(0.0); }
-  for (var slot = 0u; slot < MEAN_COUNT; slot++) { fillMean(slot, first, end); }
-  for (var p = first; p < end; p++) {
-    let result = tokenLoss(loadToken(p));
-    outputs[p] = vec4f(result.coefficient, result.loss, result.logRatio, result.clipped);
-  }
+// First position of the row's response: the last one predicts the row's last token; without it the row has no response.
+fn responseStart(end: u32) -> u32 {
+  return select(lossInts[(end - 1u) * 4u + 2u], end, targets[end - 1u] == NO_TARGET);
+}
+
+fn finish(p: u32) {
+  let result = tokenLoss(loadToken(p));
+  outputs[p] = vec4f(result.coefficient, result.loss, result.logRatio, result.clipped);
 }

@@ -2,17 +2,18 @@ import { GPU_USAGE, type GpuContext, type Pipeline } from '../../gpu/device';
 import { encode } from '../../gpu/program';
 import type { TokenLoss } from '../../objectives/types';
 import { shaderOf } from '../kernelSpec';
-import { policyLossSpec } from './policyLoss';
+import { lossSharingFor, policyLossSpec, policyLossThreads, type LossSharing } from './policyLoss';
 import type { PolicyLossInputs } from './policyLoss.cpu';
 
 const compiled = new WeakMap<GpuContext, Map<string, Promise<Pipeline>>>();
 
 /** The kernel of a token loss, compiled once per device. */
-function pipelineOf(gpu: GpuContext, loss: TokenLoss): Promise<Pipeline> {
+function pipelineOf(gpu: GpuContext, loss: TokenLoss, sharing: LossSharing): Promise<Pipeline> {
   const ofDevice = compiled.get(gpu) ?? new Map<string, Promise<Pipeline>>();
   compiled.set(gpu, ofDevice);
-  const pipeline = ofDevice.get(loss.wgsl) ?? gpu.pipeline(shaderOf(policyLossSpec(loss)));
-  ofDevice.set(loss.wgsl, pipeline);
+  const key = `${sharing}\n${loss.wgsl}`;
+  const pipeline = ofDevice.get(key) ?? gpu.pipeline(shaderOf(policyLossSpec(loss, sharing)));
+  ofDevice.set(key, pipeline);
   return pipeline;
 }
 
@@ -20,7 +21,7 @@ function pipelineOf(gpu: GpuContext, loss: TokenLoss): Promise<Pipeline> {
  * Runs the kernel once on its own, for `eval --device webgpu` and tests; training uses the engine's prebuilt list.
  * Returns what the kernel wrote, [N, 4] = (coefficient, weight * loss, log ratio, clipped).
  */
-export async function runPolicyLoss(gpu: GpuContext, loss: TokenLoss, inputs: PolicyLossInputs, hyper: Readonly<Record<string, number>>): Promise<Float32Array> {
+export async function runPolicyLoss(gpu: GpuContext, loss: TokenLoss, inputs: PolicyLossInputs, hyper: Readonly<Record<string, number>>, sharing = lossSharingFor(gpu.facts)): Promise<Float32Array> {
   const N = inputs.targets.length;
   const rows = inputs.rowStart.length - 1;
   const floats = new Float32Array(N * 8);
@@ -46,7 +47,7 @@ export async function runPolicyLoss(gpu: GpuContext, loss: TokenLoss, inputs: Po
     return buffer;
   };
   try {
-    const pipeline = await pipelineOf(gpu, loss);
+    const pipeline = await pipelineOf(gpu, loss, sharing);
     const uniform = GPU_USAGE.UNIFORM | GPU_USAGE.COPY_DST;
     const outputs = make('outputs', N * 16, GPU_USAGE.STORAGE);
     const bindGroup = gpu.bind(pipeline, {
@@ -63,7 +64,7 @@ export async function runPolicyLoss(gpu: GpuContext, loss: TokenLoss, inputs: Po
     const staging = make('staging', N * 16, GPU_USAGE.MAP_READ | GPU_USAGE.COPY_DST);
     const encoder = gpu.device.createCommandEncoder({ label: 'policyLoss' });
     const pass = encoder.beginComputePass({ label: 'policyLoss' });
-    encode(pass, [{ pipeline, bindGroup, threads: (n) => n }], rows);
+    encode(pass, [{ pipeline, bindGroup, threads: (n) => policyLossThreads(sharing, n) }], rows);
     pass.end();
     encoder.copyBufferToBuffer(outputs, 0, staging, 0, N * 16);
     gpu.device.queue.submit([encoder.finish()]);
