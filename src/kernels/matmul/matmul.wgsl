@@ -13,12 +13,7 @@
 @group(0) @binding(7) var<storage, read_write> activated: array<f32>;
 @group(0) @binding(8) var<storage, read_write> rstd: array<f32>;
 
-// The clamp keeps exp finite; beyond it the sigmoid is 0 or 1 to f32 precision.
-fn sigmoid(v: f32) -> f32 { return 1.0 / (1.0 + exp(clamp(-1.702 * v, -80.0, 80.0))); }
-fn slope(h: f32) -> f32 {
-  let s = sigmoid(h);
-  return s * (1.0 + 1.702 * h * (1.0 - s));
-}
+const STRIDE = 4u;
 
 @compute @workgroup_size(16)
 fn main(@builtin(global_invocation_id) id: vec3u) {
