@@ -38,11 +38,15 @@ export const REFILLS = 3;
  * The answers of one iteration: one rollout, or with `refillGroups` further ones of other prompts until as many groups as there are
  * prompts have answers of both kinds (DAPO's dynamic sampling, arXiv 2503.14476, section 3.2), bounded by REFILLS. What was drawn
  * too much stays in the result; who trains on what is the trainer's affair (selection.ts).
+ * @param onRefill called before every further rollout with the groups found so far
  */
-export async function drawRollout(engine: PolicyEngine, task: Task, config: RunConfig, step: number): Promise<Rollout> {
+export async function drawRollout(engine: PolicyEngine, task: Task, config: RunConfig, step: number, onRefill: (found: number, round: number) => void = () => {}): Promise<Rollout> {
   let rollout = await sampleRollout(engine, task, config, step);
   if (!config.dynamicSampling || !config.refillGroups || config.groupSize === 1) return rollout;
-  for (let round = 1; round <= REFILLS && mixedGroups(task, rollout) < config.prompts; round++) {
+  for (let round = 1; round <= REFILLS; round++) {
+    const found = mixedGroups(task, rollout);
+    if (found >= config.prompts) break;
+    onRefill(found, round);
     rollout = joined(rollout, await sampleRollout(engine, task, config, step, round));
   }
   return rollout;

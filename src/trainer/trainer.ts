@@ -145,7 +145,9 @@ export class Trainer {
     const progress = (message: string, done: number): void => this.deps.onActivity?.('running', `Iteration ${step}: ${message}`, done);
     const started = now();
     progress('sampling', 0);
-    const rollout = await drawRollout(this.engine, this.task, config, step);
+    const rollout = await drawRollout(this.engine, this.task, config, step, (found, round) =>
+      progress(`sampling other prompts, ${found} of ${config.prompts} groups so far`, round / 10),
+    );
     try {
       const result = await trainOnRollout(
         {

@@ -56,8 +56,11 @@ describe('options of the batch', () => {
   });
 
   it('stop drawing after three more rollouts, and go on with what there is', async () => {
-    const { engine, trainer } = setUp({ prompts: 16, dynamicSampling: true, refillGroups: true, temperature: 0.15 });
+    const said: [string, number | null][] = [];
+    const deps: TrainerDeps = { ...noReference, onActivity: (activity, message, done) => activity === 'running' && said.push([message, done]) };
+    const { engine, trainer } = setUp({ prompts: 16, dynamicSampling: true, refillGroups: true, temperature: 0.15 }, 'grpo', deps);
     const { report } = await trainer.runStep();
+    expect(said.filter(([message]) => /sampling other prompts, \d+ of 16 groups so far/.test(message)).map(([, done]) => done)).toEqual([0.1, 0.2, 0.3]);
     expect(engine.requests).toHaveLength(4);
     expect(report.groups.drawn).toBe(64);
     expect(report.groups.trained).toBeLessThan(16);
