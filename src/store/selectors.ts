@@ -88,7 +88,7 @@ export function sparklines(state: RunState, config: RunConfig) {
       { id: 'entropy', label: 'Entropy', unit: 'nats', values: values(entropy), format: 'decimal' as const, help: 'Mean entropy of the sampling policy over response tokens.' },
       { id: 'gradNorm', label: 'Grad norm', unit: '', values: values(gradNorm), format: 'decimal' as const, help: 'Norm of the gradient before it is limited, mean over the updates of an iteration.' },
       grouped
-        ? { id: 'liveGroups', label: 'Live groups', unit: '', values: values(liveGroups), format: 'percent' as const, help: 'Share of groups whose answers differ in reward; all others have advantage 0.' }
+        ? { id: 'liveGroups', label: 'Live groups', unit: '', values: values(liveGroups), format: 'percent' as const, help: `Share of groups whose answers differ in reward${estimatorOf(config) === 'smoothed' ? '' : '; all others have advantage 0'}.` }
         : { id: 'value', label: 'V(prompt)', unit: '', values: state.recent.map((report) => report.critic?.meanValue ?? null), format: 'decimal' as const, help: 'Mean of the critic\u2019s guess over the prompts of the last iterations.' },
       ...(grouped && config.dynamicSampling && config.refillGroups
         ? [{ id: 'drawn', label: 'Prompts drawn', unit: '', values: state.recent.map((report) => report.groups.drawn), format: 'decimal' as const, help: `Prompts that were sampled in an iteration until ${config.prompts} groups could teach something, at most ${4 * config.prompts}.` }]

@@ -69,4 +69,15 @@ describe('choosing an objective in the page', () => {
     expect(ids('grpo')).not.toContain('weightKept');
     expect(ids('fp8-truncated')).toContain('weightKept');
   });
+
+  it('charts the prompts drawn while others are drawn in place of dead groups, and those that came before while that matters', () => {
+    const state = createRunStore().getState();
+    const lines = (preset: string) => sparklines(state, presetConfig(preset, 'small')).series;
+    const ids = (preset: string) => lines(preset).map((s) => s.id);
+    expect([ids('grpo').includes('drawn'), ids('dapo').includes('drawn'), ids('dcpo').includes('drawn')]).toEqual([false, true, false]);
+    expect([ids('grpo').includes('revisited'), ids('dapo').includes('revisited'), ids('dcpo').includes('revisited')]).toEqual([false, false, true]);
+    expect(lines('dapo').find((s) => s.id === 'drawn')?.help).toContain('until 16 groups could teach something, at most 64');
+    const live = (preset: string) => lines(preset).find((s) => s.id === 'liveGroups')?.help ?? '';
+    expect([/advantage 0/.test(live('grpo')), /advantage 0/.test(live('dcpo'))]).toEqual([true, false]);
+  });
 });
