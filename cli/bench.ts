@@ -27,6 +27,7 @@ const help = `Measures the engine against other libraries in one Chromium on the
 Usage: npm run bench [-- --quick] [--only text] [--libraries ours,jax] [--rounds n] [--limit seconds] [--software]
        npm run -s ratioscope -- bench --profile [--model main|small]
        npm run -s ratioscope -- bench --document
+       npm run bench -- scale [--help]      how cost and memory grow with batch, length, model and runs
 
 The whole measurement takes some minutes, keeps its result in ${RESULTS}/<adapter>.json and writes ${PAGE}.
 --quick: a smaller set within a minute; only printed.
@@ -39,6 +40,7 @@ The whole measurement takes some minutes, keeps its result in ${RESULTS}/<adapte
 
 /** `bench`: see --help. Returns the exit code: 1 when one of our own cells gave no result. */
 export async function run(argv: string[]): Promise<number> {
+  if (argv[0] === 'scale') return (await import('./scale')).run(argv.slice(1));
   const { values } = parseArgs(argv, { known: OPTIONS, flags: ['quick', 'keep', 'profile', 'document', 'software', 'help'] });
   if (values.help) {
     process.stdout.write(help);
