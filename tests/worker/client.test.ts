@@ -89,6 +89,16 @@ describe('TrainerClient', () => {
     expect(seen).toHaveLength(before);
   });
 
+  it.each(['messageerror', 'crashed'] as const)('ends a worker after %s, as after a crash', (how) => {
+    const { client, workers, seen } = setUp();
+    client.send({ type: 'init', config, modelsUrl: 'models/' });
+    if (how === 'messageerror') workers[0].onmessageerror?.({} as MessageEvent);
+    else workers[0].say([{ type: 'error', kind: 'crashed', message: 'Boom.', hint: '', fatal: true }]);
+    expect([workers[0].ended, seen.at(-1)]).toEqual([true, expect.objectContaining({ type: 'error', kind: 'crashed', fatal: true })]);
+    client.send({ type: 'init', config, modelsUrl: 'models/' });
+    expect(workers).toHaveLength(2);
+  });
+
   it('tells every new worker its greeting first', () => {
     const workers: FakeWorker[] = [];
     const client = new TrainerClient(() => (workers.push(new FakeWorker()), workers.at(-1)!), [{ type: 'engine', engine: 'tfjs' }]);
