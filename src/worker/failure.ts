@@ -35,3 +35,8 @@ export function rewindable(event: ErrorEvent, step: number): ErrorEvent {
 export function recovering(event: ErrorEvent, step: number, something: string): ErrorEvent {
   return { ...event, hint: `The run is put back to iteration ${step} on a new ${something}, by itself; its history is kept.`, fatal: false };
 }
+
+/** A command for a run before there was one. */
+export const tooEarly = (what: string): ErrorEvent => ({ type: 'error', kind: 'badConfig', message: `“${what}” came before a run was set up.`, hint: 'Press Reset.', fatal: false });
+
+export const NOT_UNDERSTOOD: ErrorEvent = { type: 'error', kind: 'internal', message: 'The page sent something that the trainer does not understand.', hint: 'Reload the page.', fatal: false };

@@ -1,5 +1,6 @@
 import { RestartLimit } from '../core/restartLimit';
 import type { Checkpoint } from '../trainer/checkpoint';
+import { ReferencePolicyError } from '../trainer/errors';
 import type { Trainer } from '../trainer/trainer';
 import { errorEvent, rewindable } from './failure';
 import type { Outbox } from './outbox';
@@ -12,6 +13,21 @@ export interface Resume {
   checkpoint: Checkpoint;
   play: boolean;
   steps: number;
+}
+
+/**
+ * Compiles, and loads the reference if it is wanted; without the reference the run can still be set up, and Play tries again: then gives what
+ * to tell the person. `check` throws when the run was overtaken meanwhile.
+ */
+export async function preparedOrWithout(trainer: Trainer, check: () => void): Promise<WorkerEvent | null> {
+  try {
+    await trainer.prepare();
+    return null;
+  } catch (error) {
+    check();
+    if (error instanceof ReferencePolicyError) return errorEvent(error);
+    throw error;
+  }
 }
 
 /** What a run can go on from after a failure: its last checkpoint, and how often that was needed. */
@@ -54,6 +70,12 @@ export class Recovery {
   async takeUp(trainer: Trainer, checkpoint: Checkpoint): Promise<void> {
     await trainer.restore(checkpoint);
     this.outbox.send({ type: 'rewound', step: checkpoint.step, updates: checkpoint.updates });
+  }
+
+  /** Goes back to the last checkpoint, as was asked for. */
+  async rewind(trainer: Trainer): Promise<void> {
+    this.rewinding = false;
+    if (this.last) await this.takeUp(trainer, this.last);
   }
 
   /** True, and counted, while restarting on a fresh device is worth a try. `now`: ms of a steady clock. */

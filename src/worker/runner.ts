@@ -2,19 +2,16 @@ import type { RunConfig } from '../config/runConfig';
 import { validateConfig } from '../config/validate';
 import { UserError } from '../core/errors';
 import type { BatchRecord, StepReport } from '../trainer/report';
-import { ReferencePolicyError } from '../trainer/errors';
 import { configLimits, Trainer } from '../trainer/trainer';
 import type { Environment, GpuHandle } from './environment';
-import { errorEvent, gpuFailure, recovering } from './failure';
+import { errorEvent, gpuFailure, NOT_UNDERSTOOD, recovering, tooEarly } from './failure';
 import { isCommand } from './guards';
 import { tryInspectLoss } from './inspectLoss';
 import { Outbox } from './outbox';
 import { Pace } from './pace';
 import type { ErrorKind, Phase, WorkerCommand, WorkerEvent } from './protocol';
-import { Recovery } from './recovery';
-import type { Resume } from './recovery';
-import { Workbench } from './workbench';
-import type { WorkbenchHooks } from './workbench';
+import { preparedOrWithout, Recovery, type Resume } from './recovery';
+import { Workbench, type WorkbenchHooks } from './workbench';
 
 /** How long the news of a lost device may take, ms. */
 const LOSS_MS = 100;
@@ -62,7 +59,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   /** Takes one message of the page. Never throws: what is wrong becomes an error event. */
   handle(message: unknown): void {
     if (!isCommand(message)) {
-      this.outbox.send({ type: 'error', kind: 'internal', message: 'The page sent something that the trainer does not understand.', hint: 'Reload the page.', fatal: false });
+      this.outbox.send(NOT_UNDERSTOOD);
       return;
     }
     try {
@@ -91,31 +88,29 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         this.restart(command.config, command.resume && { ...command.resume, steps: 0 });
         return;
       case 'reset':
-        if (this.modelsUrl === null) return this.refuse('reset');
+        if (this.modelsUrl === null) return this.outbox.send(tooEarly('reset'));
         this.restart(command.config);
         return;
       case 'configure':
         this.configure(command.patch);
         return;
       case 'play':
-        if (!this.trainer && !this.wanted) return this.refuse('play');
+        if (!this.trainer && !this.wanted) return this.outbox.send(tooEarly('play'));
         this.playing = true;
         this.kick();
         return;
       case 'pause':
-        this.playing = false;
-        this.stepsToGo = 0;
+        this.halt();
         this.kick();
         return;
       case 'step':
-        if (!this.trainer && !this.wanted) return this.refuse('step');
+        if (!this.trainer && !this.wanted) return this.outbox.send(tooEarly('step'));
         this.stepsToGo += command.count;
         this.kick();
         return;
       case 'rewind':
-        if (!this.trainer || !this.recovery.last) return this.refuse('rewind');
-        this.playing = false;
-        this.stepsToGo = 0;
+        if (!this.trainer || !this.recovery.last) return this.outbox.send(tooEarly('rewind'));
+        this.halt();
         this.recovery.rewinding = true;
         this.kick();
         return;
@@ -126,11 +121,9 @@ export class Runner<G extends GpuHandle = GpuHandle> {
         void this.inspect(command);
         return;
       case 'loseDevice':
-        this.workbench.openedGpu?.lose();
-        return;
+        return this.workbench.openedGpu?.lose();
       case 'poison':
         this.recovery.poisoning = true;
-        return;
     }
   }
 
@@ -141,16 +134,12 @@ export class Runner<G extends GpuHandle = GpuHandle> {
     this.outbox.send({ type: 'lossInspected', requestId, ...outcome });
   }
 
-  private refuse(what: string): void {
-    this.outbox.send({ type: 'error', kind: 'badConfig', message: `“${what}” came before a run was set up.`, hint: 'Press Reset.', fatal: false });
-  }
-
   private configure(patch: Partial<RunConfig>): void {
     if (!this.trainer) {
       // The run that is being set up starts with the change.
       if (this.wanted) this.wanted = validateConfig(patch, this.wanted).config;
       // After a failure there is nothing to change: the reset brings all settings along.
-      else if (this.modelsUrl === null) this.refuse('configure');
+      else if (this.modelsUrl === null) this.outbox.send(tooEarly('configure'));
       return;
     }
     const { changes, problems } = this.trainer.configure(patch);
@@ -244,8 +233,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
 
   /** Puts the run back to its last checkpoint, and leaves it paused there. */
   private async rewind(trainer: Trainer): Promise<void> {
-    this.recovery.rewinding = false;
-    if (this.recovery.last) await this.recovery.takeUp(trainer, this.recovery.last);
+    await this.recovery.rewind(trainer);
     this.evaluatedAt = -1;
     this.lastReport = null;
     this.lastBatch = null;
@@ -303,7 +291,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
           else if (generation === this.generation) this.outbox.sendActivity({ type: 'phase', phase: 'running', message, progress: done });
         },
       });
-      const withoutReference = await this.prepare(trainer, generation);
+      const withoutReference = await preparedOrWithout(trainer, () => this.check(generation));
       // While the engine still holds the base policy.
       if (loaded.answers.length === 0) loaded.answers = await trainer.showcase();
       const { resume } = this.recovery;
@@ -319,22 +307,12 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       this.outbox.send({ type: 'config', config: trainer.config, step: 1, changes: [] });
       const { passRate, greedy, parameters, bytes } = loaded.policy;
       this.outbox.send({ type: 'base', manifest: { passRate, greedy, parameters, bytes: bytes.length }, answers: loaded.answers });
-      if (!resume) await this.recovery.keep(trainer, () => this.check(generation));
       if (resume) this.settle(trainer);
-      else this.phase('ready', 'Ready', 1);
+      else {
+        await this.recovery.keep(trainer, () => this.check(generation));
+        this.phase('ready', 'Ready', 1);
+      }
       if (withoutReference) this.outbox.send(withoutReference);
-    }
-  }
-
-  /** Compiles, and loads the reference if it is wanted; without it the run can still be set up, and Play tries again. */
-  private async prepare(trainer: Trainer, generation: number): Promise<WorkerEvent | null> {
-    try {
-      await trainer.prepare();
-      return null;
-    } catch (error) {
-      this.check(generation);
-      if (error instanceof ReferencePolicyError) return errorEvent(error);
-      throw error;
     }
   }
 
@@ -356,8 +334,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
 
   /** Goes on from the last checkpoint on a fresh device while that is worth a try; else the run is over. */
   private gpuFailed(kind: 'deviceLost' | 'gpuError', message: string): void {
-    const { trainer } = this;
-    const { last } = this.recovery;
+    const { trainer, recovery: { last } } = this;
     if (!trainer || !last || !this.recovery.mayRestart(this.env.now())) {
       this.stop(gpuFailure(kind, message));
       return;
@@ -376,15 +353,16 @@ export class Runner<G extends GpuHandle = GpuHandle> {
       return value;
     } catch (error) {
       this.check(generation);
-      const event = errorEvent(error, kind);
-      if (event.fatal) this.stop(event);
-      else this.pauseOn(event);
+      this.end(errorEvent(error, kind));
       throw new Superseded();
     }
   }
 
   private fail(error: unknown): void {
-    const event = this.recovery.errorEvent(error);
+    this.end(this.recovery.errorEvent(error));
+  }
+
+  private end(event: WorkerEvent & { type: 'error' }): void {
     if (event.fatal) this.stop(event);
     else this.pauseOn(event);
   }
@@ -392,8 +370,7 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   /** The run is over; only a reset brings another. */
   private stop(event: WorkerEvent & { type: 'error' }): void {
     this.generation++;
-    this.playing = false;
-    this.stepsToGo = 0;
+    this.halt();
     this.stepping = false;
     this.wanted = null;
     this.trainer = null;
@@ -402,10 +379,14 @@ export class Runner<G extends GpuHandle = GpuHandle> {
   }
 
   private pauseOn(event: WorkerEvent): void {
-    this.playing = false;
-    this.stepsToGo = 0;
+    this.halt();
     this.outbox.send(event);
     if (this.trainer) this.settle(this.trainer);
+  }
+
+  private halt(): void {
+    this.playing = false;
+    this.stepsToGo = 0;
   }
 
   private check(generation: number): void {
