@@ -49,7 +49,7 @@ export class Recovery {
   clear(): void {
     this.last = null;
     this.resume = null;
-    this.rewinding = false;
+    this.rewinding = this.poisoning = false;
   }
 
   /** The next run is to be a continuation. */
