@@ -199,7 +199,8 @@ test('the built page shows what the critic of PPO has learnt while it trains', a
   await expect.poll(() => critic(page).innerText()).toContain('48 answers, last 3 iterations');
   const [row] = (batch as { completions: { tokens: string[]; values: number[]; advantages: number[] }[] }).completions;
   expect([row!.values.length, row!.advantages.length]).toEqual([row!.tokens.length, row!.tokens.length]);
-  expect(await page.getByRole('gridcell', { name: /^V before each token/ }).first().getAttribute('aria-label')).toBe(valueLineWords(row!.values));
+  // The rollouts repaint by their own clock.
+  await expect.poll(() => page.getByRole('gridcell', { name: /^V before each token/ }).first().getAttribute('aria-label')).toBe(valueLineWords(row!.values));
   expect(await critic(page).getByRole('img', { name: /^V along the answer/ }).getAttribute('aria-label')).toMatch(/mean V [\u2212.\d]+ before the first token/);
   await page.close();
   site.close();
